@@ -1,0 +1,250 @@
+"""blocked: every axis is a fragment axis, every loop is a Fold, a Traverse, or the Loop that shares several of them.
+
+A program axis is a `Tile` (or a `Point` where the block is one member), a looped axis a `Slice`, a resident axis a
+`Whole`.  Reductions and contractions work on one block.  Membership of padded lanes is an ordinary predicate.
+`lanes` says how a value varies, `needs` which loops must be open where it is computed; they differ exactly for a
+reduction inside a loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .core import NO_AXES, Term, find, term, walk
+from .dtypes import DType, index
+from .grouped import GROUPED, Group, GroupedProgram
+from .index import AxisLike, Const, Physical, Value, is_const, lt
+from .normal import Axis, Combine, Contract, Coord, Effect, Load, Reduce, Region, Store, Target, bound_axes
+
+
+@term
+class Tile(AxisLike):
+    """A block of an axis, owned by a program instance."""
+
+    axis: Axis
+    size: Physical
+    syntax = "tile of {axis} by {size}"
+    binds = True
+
+
+@term
+class Point(AxisLike):
+    """One member of an axis, owned by a program instance: its coordinate is a scalar."""
+
+    axis: Axis
+    syntax = "point of {axis}"
+    binds = True
+
+    def coordinate_axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
+        return NO_AXES, NO_AXES
+
+
+@term
+class Slice(AxisLike):
+    """A block of an axis, owned by a loop."""
+
+    axis: Axis
+    size: Physical
+    syntax = "slice of {axis} by {size}"
+    binds = True
+
+    def coordinate_axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
+        return frozenset((self,)), frozenset((self,))
+
+
+@term
+class Whole(AxisLike):
+    """A whole axis in one padded fragment."""
+
+    axis: Axis
+    size: Physical
+    syntax = "whole {axis} in {size}"
+    binds = True
+
+
+@term
+class Base(Value):
+    """First coordinate of the block in hand: a scalar."""
+
+    axis: AxisLike
+    syntax = "base({axis})"
+
+    def infer(self) -> DType:
+        return index
+
+    def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
+        return NO_AXES, self.axis.coordinate_axes()[1]
+
+
+def _loop_axes(t: Term, slice: AxisLike, keep: bool = False) -> tuple[frozenset[Any], frozenset[Any]]:
+    lanes, needs = bound_axes(t, slice)
+    return (lanes | {slice} if keep else lanes), needs - {slice}
+
+
+@term
+class Fold(Value):
+    """Loop over the blocks of an axis, combining the blocks' summaries.  With `lanewise` the partial results stay
+    apart, one for each lane of the block, to be reduced once behind the loop."""
+
+    slice: Slice
+    combine: Combine
+    values: tuple[Value, ...]
+    identities: tuple[Const, ...]
+    lanewise: bool = False
+    syntax = "fold {combine} over {slice} of {values} from {identities}{ lanewise|lanewise|}"
+
+    def infer(self) -> Any:
+        dtypes = tuple(v.type for v in self.values)
+        if dtypes != self.combine.dtypes:
+            raise TypeError(f"fold of {dtypes} with a combine of {self.combine.dtypes}")
+        return dtypes[0] if len(dtypes) == 1 else dtypes
+
+    def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
+        return _loop_axes(self, self.slice, self.lanewise)
+
+
+@term
+class Traverse(Effect):
+    """Loop over the blocks of an axis, performing an effect for each."""
+
+    slice: Slice
+    effect: Effect
+    syntax = "traverse {slice}: {effect}"
+
+    def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
+        return _loop_axes(self, self.slice)
+
+
+@term
+class Carry(Value):
+    """State `position` of the loop over `slice`, as it was before the block in hand."""
+
+    slice: Slice
+    position: int
+    dtype: DType
+    varies: tuple[AxisLike, ...]
+    syntax = "carry({slice}, {position}, {dtype}, [{varies}])"
+
+    def infer(self) -> DType:
+        return self.dtype
+
+    def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
+        return frozenset(self.varies), frozenset((self.slice,))
+
+
+@term
+class Segment(Term):
+    """Part lo..hi of a loop's range, in whole blocks from `lo`, with the loop's values and effects as they simplify
+    there.  `note` says why it stands apart."""
+
+    lo: Value
+    hi: Value
+    values: tuple[Value, ...]
+    effects: tuple[Effect, ...]
+    note: str = ""
+    syntax = "segment {lo}..{hi}{ as |note|}{ values |values|}{ effects |effects|}"
+
+
+@term
+class Loop(Value):
+    """One loop over the blocks of an axis that serves several folds and traversals, in segments of its range.
+
+    Before `apply_combines` a segment's values are the summaries of its blocks; after it (`stepped`) they are the next
+    states, over `Carry`.  The value is the tuple of final states.
+    """
+
+    slice: Slice
+    combines: tuple[Combine, ...]
+    identities: tuple[Const, ...]
+    segments: tuple[Segment, ...]
+    lanewise: tuple[bool, ...] = ()
+    stepped: bool = False
+    syntax = (
+        "loop over {slice} combining {combines} from {identities}{ lanewise |lanewise|}{ stepped|stepped|} "
+        "in ({segments})"
+    )
+
+    def infer(self) -> Any:
+        return tuple(d for c in self.combines for d in c.dtypes)
+
+    def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
+        return _loop_axes(self, self.slice, any(self.lanewise))
+
+
+@term
+class Perform(Effect):
+    """Run a loop for its effects."""
+
+    loop: Loop
+    syntax = "perform {loop}"
+
+
+@term
+class BlockedProgram(Term):
+    """One launch over the blocks of `space` (the slowest first); `order` numbers instances for cache reuse: blocks of
+    the first axis are taken `grouping` at a time."""
+
+    name: str
+    parameters: tuple[Term, ...]
+    space: tuple[AxisLike, ...]
+    effects: tuple[Effect, ...]
+    permissions: tuple[str, ...] = ()
+    target: Target | None = None
+    grouping: int = 1
+    syntax = (
+        "blocked @{name}({parameters}) over ({space}){ grouping |grouping|}{ permits |permissions|}{ for |target|} "
+        "{{{effects:block}}}"
+    )
+
+
+def complete(axis: AxisLike) -> bool:
+    """Proof that every lane of every block is a member: the axis' extent is a known multiple of the block."""
+    from ..rules.facts import multiple_of
+
+    if isinstance(axis, (Tile, Slice)):
+        from .index import sub
+
+        return multiple_of(sub(axis.axis.hi, axis.axis.lo), axis.size.value)
+    if isinstance(axis, Whole):
+        return is_const(axis.axis.lo, 0) and is_const(axis.axis.hi, axis.size.value)
+    return True
+
+
+def member(axis: AxisLike) -> Value | None:
+    """Membership of a lane, None where it is certain."""
+    if complete(axis):
+        return None
+    return lt(Coord(axis), axis.axis.hi)  # type: ignore[attr-defined]
+
+
+def only_fragments(program: BlockedProgram) -> Iterator[str]:
+    """Coordinates run over fragment axes, and binders bind them."""
+    for t in walk(program):
+        if isinstance(t, Coord) and isinstance(t.axis, Axis):
+            yield f"a coordinate over a logical axis is left: {t}"
+        if isinstance(t, (Reduce, Contract)) and isinstance(t.axis, Axis):
+            yield f"a {type(t).__name__} over a logical axis is left: {t}"
+
+
+def loads_guarded(program: BlockedProgram) -> Iterator[str]:
+    """Every access excludes the padded lanes of its address, or the axis is complete or narrowed."""
+    for t in find(program, Load):
+        yield from _guard(t)
+    for t in find(program, Store):
+        yield from _guard(t)
+
+
+def _guard(t: Any) -> Iterator[str]:
+    address: frozenset[Any] = frozenset().union(*(i.lanes for i in t.index)) if t.index else NO_AXES
+    if t.valid is not None and not t.valid.lanes <= address:
+        yield f"the validity of an access varies along {set(t.valid.lanes - address)}, its address does not: {t}"
+    if isinstance(t, Store) and not t.value.lanes <= address:
+        yield f"a value varies along {set(t.value.lanes - address)} where its address does not: {t}"
+
+
+BLOCKED = GROUPED.extend(
+    "blocked", root=BlockedProgram,
+    add=(Physical, Tile, Point, Slice, Whole, Base, Fold, Traverse, Carry, Segment, Loop, Perform, BlockedProgram),
+    remove=(Group, GroupedProgram, Region), about=__doc__ or "", rules=(only_fragments, loads_guarded),
+)  # fmt: skip

@@ -1,0 +1,307 @@
+"""The kernel of the term system: declare a term once, everything else is derived.
+
+A term is frozen, slotted and hash-consed in an arena: equal terms are one object, `==` is `is`, and work is linear in
+the shared graph.  A declaration is a class with annotated fields, a docstring, and a `syntax`:
+
+    @term
+    class Load(Value):
+        '''An element of `view`; lanes where `valid` is false touch nothing and give `fill`.'''
+        view: View
+        index: tuple[Value, ...]
+        valid: Value
+        fill: Literal
+        syntax = "load {view}[{index}]{ valid (|valid|)}{ fill |fill}"
+
+From it come the constructor, traversal, rewriting, printer and parser (`text.py`), the language check
+(`language.py`), the strategies (`intent_np.testing.strategies`) and the grammar pages in `specs/`.
+
+Three facts are computed at construction, never stored by hand: `type` (an element type, or a tuple of them), `lanes`
+(the axes along which the value still varies) and `needs` (the slices whose loop must be open to compute it).
+Spans and names live beside identity, in the arena.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+import types
+import typing
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar, Token
+from typing import Any, ClassVar, TypeVar, dataclass_transform
+
+from .dtypes import DType
+from .operators import Op
+
+NO_AXES: frozenset[Any] = frozenset()
+
+
+class Literal:
+    """Annotation of a field that holds a Python bool, int or float; its bits take part in identity."""
+
+
+class Arena:
+    """Where terms are interned, one a compilation: `with Arena(): ...`.  Names and spans sit beside identity."""
+
+    __slots__ = ("names", "spans", "table", "_token")
+
+    def __init__(self) -> None:
+        self.table: dict[Any, Term] = {}
+        self.names: dict[Term, str] = {}
+        self.spans: dict[Term, tuple[Any, ...]] = {}
+        self._token: Token[Arena] | None = None
+
+    def __enter__(self) -> Arena:
+        self._token = _ARENA.set(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._token is not None
+        _ARENA.reset(self._token)
+
+
+_ARENA: ContextVar[Arena] = ContextVar("intent_np_arena", default=Arena())  # noqa: B039
+
+
+def arena() -> Arena:
+    """The arena in force."""
+    return _ARENA.get()
+
+
+def literal_key(v: bool | int | float) -> tuple[str, object]:
+    """A key under which 0.0, -0.0, 0 and False differ and NaNs are equal by bits."""
+    return (type(v).__name__, struct.pack("<d", v) if type(v) is float else v)
+
+
+class Term:
+    """Base of every term.  Do not instantiate: use the declared classes."""
+
+    __slots__ = ("digest", "lanes", "needs", "type")
+    digest: int
+    lanes: frozenset[Any]
+    needs: frozenset[Any]
+    type: Any
+
+    fields: ClassVar[tuple[Field, ...]] = ()
+    syntax: ClassVar[str] = ""
+    binds: ClassVar[bool] = False  # printed as a definition of its own, used by name
+
+    def infer(self) -> Any:
+        """The element type; raises `TypeError` when the operands do not fit."""
+        return None
+
+    def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
+        """Lanes and needs: by default the unions over the children."""
+        lanes, needs = NO_AXES, NO_AXES
+        for c in children(self):
+            lanes = c.lanes if not lanes else lanes if c.lanes <= lanes else lanes | c.lanes
+            needs = c.needs if not needs else needs if c.needs <= needs else needs | c.needs
+        return lanes, needs
+
+    def __repr__(self) -> str:
+        from .text import show
+
+        return show(self)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"terms are immutable; {type(self).__name__}.{name} can't be set")
+
+    def __copy__(self) -> Term:
+        return self
+
+    def __deepcopy__(self, _: object) -> Term:
+        return self
+
+
+class Field:
+    """One declared field: its name, how it is held (`term`, `terms`, `maybe`, `attribute`) and its sort."""
+
+    __slots__ = ("default", "kind", "name", "required", "sort")
+
+    def __init__(self, name: str, annotation: Any, default: Any, required: bool) -> None:
+        self.name, self.default, self.required = name, default, required
+        origin, args = typing.get_origin(annotation), typing.get_args(annotation)
+        self.kind, self.sort = "attribute", annotation
+        if isinstance(annotation, type) and issubclass(annotation, Term):
+            self.kind = "term"
+        elif origin is tuple and isinstance(args[0], type) and issubclass(args[0], Term):
+            self.kind, self.sort = "terms", args[0]
+        elif origin is types.UnionType and isinstance(args[0], type) and issubclass(args[0], Term):
+            self.kind, self.sort = "maybe", args[0]
+
+
+T = TypeVar("T", bound=type)
+CLASSES: dict[str, type[Term]] = {}
+
+
+def _atom_digest(v: object) -> int:
+    if isinstance(v, tuple):
+        return hash(tuple(_atom_digest(x) for x in v))
+    if isinstance(v, Term):
+        return v.digest
+    if type(v) is int:
+        return v & 0x7FFFFFFFFFFFFFFF
+    if type(v) is float:
+        return zlib.crc32(struct.pack("<d", v))
+    return zlib.crc32(repr(v).encode())
+
+
+@dataclass_transform(frozen_default=True, eq_default=False)
+def term(cls: T) -> T:
+    """Class decorator: turn an annotated class into an interned term with a generated constructor."""
+    names = {**vars(sys.modules[cls.__module__]), cls.__name__: cls}
+    hints = {k: v for k, v in cls.__dict__.get("__annotations__", {}).items() if not str(v).startswith("ClassVar")}
+    hints = {k: eval(v, names) if isinstance(v, str) else v for k, v in hints.items()}
+    defaults = {k: cls.__dict__[k] for k in hints if k in cls.__dict__}
+    body = {k: v for k, v in cls.__dict__.items() if k not in hints and k not in ("__dict__", "__weakref__", "__annotations__")}
+    fields = tuple(Field(n, a, defaults.get(n), n not in defaults) for n, a in hints.items())
+    body |= {"__slots__": tuple(hints), "fields": fields, "__match_args__": tuple(hints)}
+    new = typing.cast(T, type(cls.__name__, cls.__bases__, body))
+    new.__new__ = staticmethod(_constructor(new, fields))  # type: ignore[method-assign]
+    new.children = _children(new, fields)  # type: ignore[attr-defined]
+    new.rebuild = _rebuild(new, fields)  # type: ignore[attr-defined]
+    CLASSES[cls.__name__] = new
+    return new
+
+
+def _generate(source: str, name: str, namespace: dict[str, Any]) -> Any:
+    exec(source, namespace)
+    return namespace[name]
+
+
+def _constructor(cls: Any, fields: tuple[Field, ...]) -> Any:
+    """`make(cls, fields...)`: look the key up in the arena in force, else build, derive the facts, and intern."""
+    params = ", ".join(f.name if f.required else f"{f.name}=default_{f.name}" for f in fields)
+    keys = ", ".join(f"literal_key({f.name})" if f.sort is Literal else f.name for f in fields)
+    source = f"def make(_cls{', ' if params else ''}{params}):\n"
+    source += f"    key = (cls, {keys})\n    table = current().table\n"
+    source += "    found = table.get(key)\n    if found is not None: return found\n    self = new(cls)\n"
+    source += "".join(f"    set_{f.name}(self, {f.name})\n" for f in fields)
+    source += "    derive(self)\n    table[key] = self\n    return self\n"
+    space: dict[str, Any] = {"cls": cls, "new": object.__new__, "current": _ARENA.get, "derive": _derive, "literal_key": literal_key}
+    space |= {f"set_{f.name}": getattr(cls, f.name).__set__ for f in fields}
+    space |= {f"default_{f.name}": f.default for f in fields}
+    return _generate(source, "make", space)
+
+
+_set_type = Term.type.__set__  # type: ignore[attr-defined]
+_set_lanes = Term.lanes.__set__  # type: ignore[attr-defined]
+_set_needs = Term.needs.__set__  # type: ignore[attr-defined]
+_set_digest = Term.digest.__set__  # type: ignore[attr-defined]
+
+
+def _derive(t: Any) -> None:
+    values = [getattr(t, f.name) for f in t.fields]
+    _set_digest(t, hash((zlib.crc32(type(t).__name__.encode()), *(_atom_digest(v) for v in values))))
+    _set_type(t, t.infer())
+    lanes, needs = t.axes()
+    _set_lanes(t, lanes)
+    _set_needs(t, needs)
+
+
+def _children(cls: Any, fields: tuple[Field, ...]) -> Any:
+    parts = []
+    for f in fields:
+        if f.kind == "term":
+            parts.append(f"t.{f.name}")
+        elif f.kind == "terms":
+            parts.append(f"*t.{f.name}")
+        elif f.kind == "maybe":
+            parts.append(f"*(() if t.{f.name} is None else (t.{f.name},))")
+    return _generate(f"def children(t): return ({', '.join(parts)}{',' if parts else ''})", "children", {})
+
+
+def _rebuild(cls: Any, fields: tuple[Field, ...]) -> Any:
+    """`rebuild(t, done)`: the same term over `done[child]`; the same object when nothing changed."""
+    if not any(f.kind != "attribute" for f in fields):
+        return _generate("def rebuild(t, done): return t", "rebuild", {})
+    lines, same = [], []
+    for f in fields:
+        n = f.name
+        if f.kind == "term":
+            lines.append(f"    {n} = done[t.{n}]")
+        elif f.kind == "terms":
+            lines.append(f"    {n} = tuple([done[x] for x in t.{n}])")
+        elif f.kind == "maybe":
+            lines.append(f"    {n} = None if t.{n} is None else done[t.{n}]")
+        if f.kind != "attribute":
+            same.append(f"{n} == t.{n}" if f.kind == "terms" else f"{n} is t.{n}")
+    args = ", ".join(f.name if f.kind != "attribute" else f"t.{f.name}" for f in fields)
+    source = "def rebuild(t, done):\n" + "\n".join(lines) + f"\n    if {' and '.join(same)}: return t\n    return cls({args})\n"
+    return _generate(source, "rebuild", {"cls": cls})
+
+
+def children(t: Any) -> tuple[Term, ...]:
+    """The term's direct subterms, in field order."""
+    return t.children()  # type: ignore[no-any-return]
+
+
+def replace(t: Any, **changes: Any) -> Any:
+    """The same term with some fields changed."""
+    return type(t)(*(changes.get(f.name, getattr(t, f.name)) for f in t.fields))
+
+
+def walk(*roots: Term) -> list[Term]:
+    """Every subterm once, children before parents, in a deterministic order."""
+    seen: set[Term] = set()
+    order: list[Term] = []
+    stack: list[tuple[Term, bool]] = [(r, False) for r in reversed(roots)]
+    while stack:
+        t, done = stack.pop()
+        if done:
+            order.append(t)
+        elif t not in seen:
+            seen.add(t)
+            stack.append((t, True))
+            stack.extend((c, False) for c in reversed(children(t)) if c not in seen)
+    return order
+
+
+def rewrite(roots: Iterable[Any], step: Callable[[Any], Any]) -> tuple[Any, ...]:
+    """Bottom-up rewriting: `step` sees each term once, over rewritten children, and returns a term.
+
+    Names and spans follow: a rewritten term inherits those of what it replaces, unless it has its own.
+    """
+    roots = tuple(roots)
+    done: dict[Term, Term] = {}
+    space = arena()
+    for t in walk(*roots):
+        new = step(t.rebuild(done))  # type: ignore[attr-defined]
+        done[t] = new
+        if new is not t:
+            inherit(t, new, space)
+    return tuple(done[r] for r in roots)
+
+
+def inherit(old: Term, new: Term, space: Arena | None = None) -> Term:
+    """Pass the name and the spans of `old` on to `new`, which keeps its own name if it has one."""
+    space = space or arena()
+    if old in space.names and new not in space.names and children(new):
+        space.names[new] = space.names[old]
+    if old in space.spans:
+        mine = space.spans.get(new, ())
+        space.spans[new] = mine + tuple(s for s in space.spans[old] if s not in mine)
+    return new
+
+
+def named(t: Any, name: str) -> Any:
+    """Give `t` a name for text and generated source; identity is unaffected and the first name stays."""
+    arena().names.setdefault(t, name)
+    return t
+
+
+def contains(root: Term, *classes: type[Term]) -> bool:
+    """Whether a term of one of these classes is below (or is) `root`."""
+    return any(isinstance(t, classes) for t in walk(root))
+
+
+def find(root: Term | Iterable[Term], cls: type[Any]) -> Iterator[Any]:
+    """The subterms of class `cls`, each once, children first."""
+    roots = (root,) if isinstance(root, Term) else tuple(root)
+    return (t for t in walk(*roots) if isinstance(t, cls))
+
+
+def attribute_name(v: object) -> str:
+    """How an attribute that is no number is spelled in text."""
+    return v.name if isinstance(v, (DType, Op)) else str(v)

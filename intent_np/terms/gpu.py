@@ -1,0 +1,248 @@
+"""gpu: a block program as statements over named-axis fragments.
+
+A fragment's axes are the physical parameters that size them, in no order: positions, layouts and memory spaces belong
+to a provider.  A name is assigned once, except for the names that a loop declares as its `iter_args`, which its body
+assigns again for the next iteration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .blocked import BLOCKED, Base, BlockedProgram, Carry, Fold, Loop, Perform, Point, Segment, Slice, Tile, Traverse, Whole
+from .core import NO_AXES, Literal, Term, find, term, walk
+from .dtypes import DType, bool_, index
+from .index import AxisLike, Physical, Value
+from .normal import Axis, Combine, Contract, Coord, Effect, Load, Part, Proj, Reduce, Store, Target
+
+
+@term
+class Var(Value):
+    """A named value: a scalar, or a fragment with these axes."""
+
+    name: str
+    dtype: DType
+    varies: tuple[Physical, ...] = ()
+    syntax = "{name}"
+
+    def infer(self) -> DType:
+        return self.dtype
+
+    def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
+        return frozenset(self.varies), NO_AXES
+
+
+def variable(name: str, dtype: Any, lanes: frozenset[Any]) -> Var:
+    """A variable with these lanes in canonical order."""
+    return Var(name, dtype, tuple(sorted(lanes, key=lambda p: p.name)))
+
+
+@term
+class Range(Value):
+    """0, 1, 2, … along a fragment axis."""
+
+    size: Physical
+    syntax = "range(0, {size})"
+
+    def infer(self) -> DType:
+        return index
+
+    def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
+        return frozenset((self.size,)), NO_AXES
+
+
+@term
+class Full(Value):
+    """A fragment that holds one number everywhere."""
+
+    value: Literal
+    dtype: DType
+    extents: tuple[Physical, ...]
+    syntax = "full<fragment<{dtype}, [{extents}]>>({value})"
+
+    def infer(self) -> DType:
+        return self.dtype
+
+    def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
+        return frozenset(self.extents), NO_AXES
+
+
+@term
+class Broadcast(Value):
+    """A value repeated along more axes."""
+
+    value: Value
+    extents: tuple[Physical, ...]
+    syntax = "broadcast({value}, [{extents}])"
+
+    def infer(self) -> Any:
+        return self.value.type
+
+    def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
+        return self.value.lanes | frozenset(self.extents), NO_AXES
+
+
+@term
+class ContractInto(Value):
+    """accumulator + the products of left and right, summed over the axes that the accumulator lacks."""
+
+    left: Value
+    right: Value
+    accumulator: Value
+    syntax = "contract {left}, {right}, {accumulator}"
+
+    def infer(self) -> DType:
+        if self.left.type is not self.right.type:
+            raise TypeError(f"contraction of {self.left.type} with {self.right.type}")
+        return self.accumulator.type  # type: ignore[return-value]
+
+    def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
+        return self.accumulator.lanes, NO_AXES
+
+    @property
+    def summed(self) -> frozenset[Any]:
+        return (self.left.lanes | self.right.lanes) - self.accumulator.lanes
+
+
+@term
+class Let(Effect):
+    """Name a value, or assign a loop's carried name for the next iteration."""
+
+    var: Var
+    value: Value
+    syntax = "{var} = {value}"
+
+    def infer(self) -> None:
+        if self.var.type != self.value.type or self.var.lanes != self.value.lanes:
+            raise TypeError(
+                f"{self.var.name} is {self.var.type} over {sorted(p.name for p in self.var.lanes)}, its value "
+                f"{self.value.type} over {sorted(p.name for p in self.value.lanes)}"
+            )
+
+    def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
+        return NO_AXES, NO_AXES
+
+
+@term
+class For(Effect):
+    """Ordered loop `var` = lo, lo + step, … below hi; `carries` are the names that it updates."""
+
+    var: Var
+    lo: Value
+    hi: Value
+    step: Value
+    carries: tuple[Var, ...]
+    body: tuple[Effect, ...]
+    note: str = ""
+    syntax = "for {var} = {lo} to {hi} step {step}{ iter_args(|carries|)}{ # |note|}:{body:block}"
+
+    def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
+        return NO_AXES, NO_AXES
+
+
+@term
+class If(Effect):
+    """Statements performed where a scalar condition holds; they define no name outside."""
+
+    condition: Value
+    body: tuple[Effect, ...]
+    syntax = "if {condition}:{body:block}"
+
+    def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
+        return NO_AXES, NO_AXES
+
+
+@term
+class Kernel(Term):
+    """One launch: a grid of instances, decoded row-major into `coordinates` (blocks of the first are taken `grouping` at
+    a time), each performing `body`."""
+
+    name: str
+    physical: tuple[Physical, ...]
+    parameters: tuple[Term, ...]
+    grid: tuple[Value, ...]
+    coordinates: tuple[Var, ...]
+    body: tuple[Effect, ...]
+    grouping: int = 1
+    permissions: tuple[str, ...] = ()
+    target: Target | None = None
+    syntax = (
+        "kernel @{name}<{physical}>({parameters}){ permits |permissions|}{ for |target|} {{\n"
+        "  grid = ({grid})\n  ({coordinates}) = program_coord(grid{, group |grouping|}){body:block}}}"
+    )
+
+
+def scalar_control(kernel: Kernel) -> Iterator[str]:
+    """Loop bounds, conditions and grid extents are scalars; the grid reads no device memory."""
+    for s in find(kernel, For):
+        for b in (s.lo, s.hi, s.step):
+            if b.lanes or b.type is not index:
+                yield f"loop bound {b} is no scalar index"
+    for s in find(kernel, If):
+        if s.condition.lanes or s.condition.type is not bool_:
+            yield f"condition {s.condition} is no scalar bool"
+    for g in kernel.grid:
+        if g.lanes or any(isinstance(t, (Load, Var)) for t in walk(g)):
+            yield f"grid extent {g} is no launch expression"
+
+
+def defined_before_use(kernel: Kernel) -> Iterator[str]:
+    """Every name is defined in a dominating place; only carried names are assigned again."""
+    reserved = {p.name for p in kernel.parameters} | {p.name for p in kernel.physical}  # type: ignore[attr-defined]
+
+    def uses(t: Term, known: set[Var]) -> Iterator[str]:
+        for v in find(t, Var):
+            if v not in known:
+                yield f"{v.name} is used before it is defined"
+
+    def block(body: tuple[Effect, ...], known: set[Var], carried: frozenset[Var]) -> Iterator[str]:
+        for s in body:
+            if isinstance(s, Let):
+                yield from uses(s.value, known)
+                if s.var in known and s.var not in carried:
+                    yield f"{s.var.name} is assigned twice"
+                if s.var.name in reserved or any(v.name == s.var.name and v is not s.var for v in known):
+                    yield f"{s.var.name} means two things"
+                known.add(s.var)
+            elif isinstance(s, For):
+                for b in (s.lo, s.hi, s.step, *s.carries):
+                    yield from uses(b, known)
+                yield from block(s.body, known | {s.var}, frozenset(s.carries))
+            elif isinstance(s, If):
+                yield from uses(s.condition, known)
+                yield from block(s.body, set(known), frozenset())
+            else:
+                yield from uses(s, known)
+
+    yield from block(kernel.body, set(kernel.coordinates), frozenset())
+
+
+def lanes_agree(kernel: Kernel) -> Iterator[str]:
+    """Validity and stored values vary only where the address does; a reduction's operand has its axis."""
+    for t in walk(kernel):
+        if isinstance(t, (Load, Store)):
+            address = frozenset().union(*(i.lanes for i in t.index)) if t.index else NO_AXES
+            if t.valid is not None and not t.valid.lanes <= address:
+                yield f"validity varies where the address does not: {t}"
+            if isinstance(t, Store) and not t.value.lanes <= address:
+                yield f"the stored value varies where the address does not: {t}"
+        if isinstance(t, Reduce) and not any(t.axis in v.lanes for v in t.values):
+            yield f"reduction over {t.axis} of a value without that axis: {t}"
+        if isinstance(t, ContractInto) and len(t.summed) != 1:
+            yield f"a contraction sums over one axis, not {len(t.summed)}: {t}"
+        if isinstance(t, Reduce) and not isinstance(t.axis, Physical):
+            yield f"reduction over {t.axis}, which is no fragment axis"
+
+
+GPU = BLOCKED.extend(
+    "gpu", root=Kernel, about=__doc__ or "",
+    add=(Var, Range, Full, Broadcast, ContractInto, Let, For, If, Kernel),
+    remove=(Axis, Part, Coord, Contract, Tile, Point, Slice, Whole, Base, Fold, Traverse, Carry, Segment, Loop, Perform, BlockedProgram),
+    rules=(scalar_control, defined_before_use, lanes_agree),
+)  # fmt: skip
+
+__all__ = [
+    "GPU", "AxisLike", "Broadcast", "Combine", "ContractInto", "For", "Full", "If", "Kernel", "Let", "Load", "Physical", "Proj",
+    "Range", "Reduce", "Store", "Var", "variable",
+]  # fmt: skip

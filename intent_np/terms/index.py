@@ -1,0 +1,237 @@
+"""index: scalars, extents and the pointwise algebra that every other language shares.
+
+A `LaunchExpr` of the host is an index value whose leaves are constants, extents, strides, scalar parameters and
+physical parameters; it has no lanes and reads no device memory.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .core import NO_AXES, Literal, Term, arena, children, term
+from .dtypes import DType, bool_, index
+from .operators import OPERATORS, Op, result_dtype
+
+
+class Value(Term):
+    """Sort: a pure value; a function of the coordinates in its `lanes`."""
+
+    __slots__ = ()
+    type: DType | tuple[DType, ...]
+
+
+class AxisLike(Term):
+    """Sort: something a coordinate runs over, and along which a value may vary."""
+
+    __slots__ = ()
+
+    def coordinate_axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
+        """Lanes and needs of a coordinate along this axis."""
+        return frozenset((self,)), NO_AXES
+
+
+@term
+class Const(Value):
+    """A literal of a dtype; its bits are its identity."""
+
+    value: Literal
+    dtype: DType
+
+    def infer(self) -> DType:
+        kind = bool if self.dtype is bool_ else float if self.dtype.is_float else int
+        if type(self.value) is not kind:
+            raise TypeError(f"a {self.dtype} constant holds a Python {kind.__name__}, not {self.value!r}")
+        return self.dtype
+
+
+@term
+class Extent(Value):
+    """A symbolic extent, bound at the launch, never negative.  `bound` (an upper bound) and `multiple` (a divisor)
+    are facts of the launch class, checked at every call."""
+
+    name: str
+    bound: int | None = None
+    multiple: int = 1
+    syntax = "extent{ at most |bound|}{ multiple of |multiple|}"
+    binds = True
+
+    def infer(self) -> DType:
+        return index
+
+
+@term
+class Stride(Value):
+    """Elements between neighbours along one dimension of a view; may be zero or negative."""
+
+    view: str
+    dim: int
+    multiple: int = 1
+    syntax = "stride {view} {dim}{ multiple of |multiple|}"
+    binds = True
+
+    def infer(self) -> DType:
+        return index
+
+    @property
+    def name(self) -> str:
+        return f"{self.view}_s{self.dim}"
+
+
+@term
+class Param(Value):
+    """A runtime scalar passed by value."""
+
+    name: str
+    dtype: DType
+    syntax = "param {dtype}"
+    binds = True
+
+    def infer(self) -> DType:
+        return self.dtype
+
+
+@term
+class Physical(Value, AxisLike):
+    """A physical parameter: the extent of a fragment axis, a power of two.  In the gpu language it also names the axis."""
+
+    name: str
+    value: int
+    syntax = "physical {value}"
+    binds = True
+
+    def infer(self) -> DType:
+        if self.value < 1 or self.value & (self.value - 1):
+            raise TypeError(f"physical parameter {self.name} = {self.value} is no power of two")
+        return index
+
+
+@term
+class Apply(Value):
+    """A pointwise operator on operands of one dtype; lanes are the union, so a broadcast is the absence of a lane."""
+
+    op: Op
+    args: tuple[Value, ...]
+
+    def infer(self) -> DType:
+        return result_dtype(self.op, tuple(a.type for a in self.args))  # type: ignore[misc]
+
+
+@term
+class Cast(Value):
+    """Conversion to another dtype: `wrap` (the language's cast), `saturate` or `bits`."""
+
+    value: Value
+    dtype: DType
+    mode: str = "wrap"
+    syntax = "cast({value}, {dtype}{, |mode|})"
+
+    def infer(self) -> DType:
+        if not isinstance(self.value.type, DType):
+            raise TypeError("cast of a tuple")
+        if self.mode not in ("wrap", "saturate", "bits"):
+            raise TypeError(f"unknown cast mode {self.mode}")
+        return self.dtype
+
+
+# ---- constructors that read like mathematics ---------------------------------------------------------------------
+
+
+def const(value: bool | int | float, d: DType = index) -> Const:
+    """A constant rounded to `d`; `OverflowError` when an integer does not fit."""
+    if d is bool_:
+        return Const(bool(value), d)
+    if d.is_float:
+        from ..numerics import literal
+
+        return Const(float(literal(float(value), d)), d)
+    lo, hi = d.range
+    if not lo <= int(value) <= hi:
+        raise OverflowError(f"{value} does not fit {d}")
+    return Const(int(value), d)
+
+
+def apply(op: str | Op, *args: Value) -> Value:
+    """`Apply` by operator name; conjunctions and disjunctions are flattened, sorted and freed of repetitions."""
+    op = OPERATORS[op] if isinstance(op, str) else op
+    if op.arity < 0:
+        return _connective(op, args)
+    return Apply(op, args)
+
+
+def _connective(op: Op, args: tuple[Value, ...]) -> Value:
+    unit = op.name == "and"
+    parts: dict[Value, None] = {}
+    for a in args:
+        for p in a.args if isinstance(a, Apply) and a.op is op else (a,):
+            if isinstance(p, Const):
+                if p.value is not unit:
+                    return p
+            else:
+                parts[p] = None
+    if not parts:
+        return Const(unit, bool_)
+    ordered = tuple(sorted(parts, key=lambda p: p.digest))
+    return ordered[0] if len(ordered) == 1 else Apply(op, ordered)
+
+
+def true() -> Const:
+    return Const(True, bool_)
+
+
+def conjuncts(p: Value | None) -> tuple[Value, ...]:
+    """The parts of a conjunction; none of an absent predicate."""
+    if p is None or is_const(p, True):
+        return ()
+    return p.args if isinstance(p, Apply) and p.op.name == "and" else (p,)
+
+
+def conjunction(*parts: Value | None) -> Value | None:
+    """The conjunction of predicates, None where nothing is left to hold."""
+    live = [p for q in parts for p in conjuncts(q)]
+    return apply("and", *live) if live else None
+
+
+def is_const(t: Term, value: Any = None) -> bool:
+    """Whether `t` is a constant (equal to `value`, zero of either sign, when one is given)."""
+    return isinstance(t, Const) and (value is None or t.value == value)
+
+
+def is_op(t: Term, *names: str) -> bool:
+    """Whether `t` applies one of these operators."""
+    return isinstance(t, Apply) and t.op.name in names
+
+
+def select(c: Value, x: Value, y: Value) -> Value:
+    return Apply(OPERATORS["select"], (c, x, y))
+
+
+def add(a: Value, b: Value) -> Value:
+    return Apply(OPERATORS["add"], (a, b))
+
+
+def sub(a: Value, b: Value) -> Value:
+    return Apply(OPERATORS["sub"], (a, b))
+
+
+def mul(a: Value, b: Value) -> Value:
+    return Apply(OPERATORS["mul"], (a, b))
+
+
+def lt(a: Value, b: Value) -> Value:
+    return Apply(OPERATORS["lt"], (a, b))
+
+
+def le(a: Value, b: Value) -> Value:
+    return Apply(OPERATORS["le"], (a, b))
+
+
+def rebuild(t: Any, done: Any) -> Any:
+    """`t.rebuild(done)`, keeping connectives sorted."""
+    new = t.rebuild(done)
+    return apply(new.op, *new.args) if new is not t and isinstance(new, Apply) and new.op.arity < 0 else new
+
+
+__all__ = [
+    "NO_AXES", "Apply", "AxisLike", "Cast", "Const", "Extent", "Param", "Physical", "Stride", "Value", "add", "apply", "arena",
+    "children", "conjunction", "conjuncts", "const", "is_const", "is_op", "le", "lt", "mul", "rebuild", "select", "sub", "true",
+]  # fmt: skip
