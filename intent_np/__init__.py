@@ -1,0 +1,70 @@
+"""A nanopass term-rewriting compiler from logical array programs to GPU kernels.
+
+    import intent_np as intent
+    import intent_np.language as I
+
+Every name is resolved at its first use, so that importing the package loads neither a compiler nor NumPy.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from intent_np.errors import (
+    CallError,
+    CheckError,
+    CompileError,
+    IntentError,
+    LanguageUseError,
+    ProviderError,
+    Remark,
+    Span,
+)
+
+if TYPE_CHECKING:
+    from intent_np.compiler import Artifact, CompileOptions, compile, load
+    from intent_np.language import fn, kernel
+    from intent_np.terms.target import Target
+
+__version__: Final = "0.1.0"
+
+_HOMES: Final = {
+    "kernel": "intent_np.language",
+    "fn": "intent_np.language",
+    "compile": "intent_np.compiler",
+    "load": "intent_np.compiler",
+    "Artifact": "intent_np.compiler",
+    "CompileOptions": "intent_np.compiler",
+    "Target": "intent_np.terms.target",
+}
+
+__all__ = [
+    "Artifact",
+    "CallError",
+    "CheckError",
+    "CompileError",
+    "CompileOptions",
+    "IntentError",
+    "LanguageUseError",
+    "ProviderError",
+    "Remark",
+    "Span",
+    "Target",
+    "compile",
+    "fn",
+    "kernel",
+    "load",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'intent_np' has no attribute '{name}'")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value  # the next use does not come here
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

@@ -1,0 +1,5 @@
+"""`python -m intent_np.cli` is `intent-np`."""
+
+from intent_np.cli import main
+
+main()

@@ -1,0 +1,27 @@
+"""The commands, in the order of a working day; each stands in a file of its name."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from intent_np.cli.doctor import doctor
+
+app = typer.Typer(
+    help="Compile logical array programs to GPU kernels.  Exit codes: 0 all well, 1 a kernel is wrong or a check "
+    "failed, 2 wrong command line, 3 a lower compiler or device failed.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+@app.callback()
+def intent_np(
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Options of every command; `main` reads `--debug` wherever it stands."""
+
+
+app.command()(doctor)
