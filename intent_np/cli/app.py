@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from intent_np.cli.docs import docs
 from intent_np.cli.doctor import doctor
 
 app = typer.Typer(
@@ -25,3 +26,4 @@ def intent_np(
 
 
 app.command()(doctor)
+app.command(hidden=True)(docs)

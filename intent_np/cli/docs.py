@@ -1,0 +1,69 @@
+"""`intent-np docs`: write the generated parts of the specification again, or check that they are current.
+
+A part stands in a hand-written page between `<!-- generated: NAME -->` and `<!-- end -->`.  Add one by putting the
+two marks into a page and a row into `PARTS`; its function takes nothing and returns Markdown.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Final, NamedTuple
+
+import typer
+
+
+class Part(NamedTuple):
+    """One generated part: the page below `specs/`, the name in its marks, and `module:function` that makes it."""
+
+    page: str
+    name: str
+    maker: str
+
+
+PARTS: Final = (Part("errors.md", "codes", "intent_np.documentation:error_index"),)
+
+
+def docs(
+    folder: Annotated[Path, typer.Option(help="The folder of the pages.")] = Path("specs"),
+    check: Annotated[bool, typer.Option("--check", help="Change nothing; fail if a part is out of date.")] = False,
+) -> None:
+    """Write the generated parts of the specification again."""
+    from intent_np.cli import FAILED
+
+    stale = []
+    for page in sorted({part.page for part in PARTS}):
+        path = folder / page
+        old = path.read_text()
+        new = regenerate(page, old)
+        if new != old:
+            stale.append(page)
+            if not check:
+                path.write_text(new)
+    for page in stale:
+        print(f"{page} {'is out of date' if check else 'written'}")
+    if stale and check:
+        raise typer.Exit(FAILED)
+
+
+def regenerate(page: str, text: str) -> str:
+    """The text of `page` with each of its parts made anew; `ValueError` if a part's marks are not there."""
+    for part in PARTS:
+        if part.page == page:
+            text = _replace(text, part.name, _make(part))
+    return text
+
+
+def _make(part: Part) -> str:
+    module, _, function = part.maker.partition(":")
+    return str(getattr(import_module(module), function)()).strip()
+
+
+def _replace(text: str, name: str, new: str) -> str:
+    marks = re.compile(rf"(<!-- generated: {re.escape(name)} -->\n).*?(<!-- end -->)", re.DOTALL)
+    # A function as the replacement: the Markdown may hold backslashes.
+    replaced, count = marks.subn(lambda match: f"{match[1]}{new}\n{match[2]}", text)
+    if count != 1:
+        raise ValueError(f"the page has {count} parts named '{name}', not one")
+    return replaced

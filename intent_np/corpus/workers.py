@@ -1,0 +1,155 @@
+"""Run jobs in processes of their own, so that a crash, a hang or a memory leak costs one job and no more.
+
+A worker serves many jobs one after the other, since starting one means importing a compiler.  It is replaced when it
+dies, or is ended when its job exceeds the time limit.  Functions and jobs must survive pickling.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+import tempfile
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from typing import Any, Generic, TypeVar
+
+from intent_np.errors import IntentError
+
+Job = TypeVar("Job")
+Value = TypeVar("Value")
+
+# A fresh interpreter: a fork would copy the locks of this process's threads, such as a progress bar's.
+_CONTEXT = multiprocessing.get_context("spawn")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[Job, Value]):
+    """How a job ended.  `status` is `ok`, `failed` (an error of ours), `defect` (any other exception), `crashed`,
+    `timeout` or `memory`; `value` is what the function returned, `text` tells a person what went wrong."""
+
+    job: Job
+    status: str
+    seconds: float
+    value: Value | None = None
+    text: str = ""
+    error: dict[str, Any] | None = None
+
+
+@dataclass(slots=True)
+class _Worker:
+    """A process, the pipe to it, the file that its output goes to, and what it is doing since when."""
+
+    process: Any
+    pipe: Connection
+    log: Any
+    index: int = -1
+    started: float = 0.0
+
+    def last_words(self) -> str:
+        """The end of what the process and its lower compilers printed."""
+        size = os.fstat(self.log.fileno()).st_size
+        self.log.seek(max(0, size - 4000))
+        return str(self.log.read().decode(errors="replace")).strip()
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
+        self.log.close()
+
+
+def run_isolated(
+    function: Callable[[Job], Value],
+    jobs: Sequence[Job],
+    *,
+    workers: int = 2,
+    time_limit: float = 300.0,
+    memory_limit: int = 8 << 30,
+) -> Iterator[Outcome[Job, Value]]:
+    """Yield the outcome of `function(job)` for each job as it ends, in any order.
+
+    `time_limit` is in seconds a job, `memory_limit` in bytes of private memory a worker.
+    """
+    waiting = deque(range(len(jobs)))
+    idle: list[_Worker] = []
+    busy: dict[Connection, _Worker] = {}
+    try:
+        while waiting or busy:
+            while waiting and len(busy) < workers:
+                worker = idle.pop() if idle else _start(function, memory_limit)
+                worker.index, worker.started = waiting.popleft(), time.monotonic()
+                busy[worker.pipe] = worker
+                worker.pipe.send(jobs[worker.index])
+            oldest = min(worker.started for worker in busy.values())
+            ready = wait(list(busy), max(0.0, oldest + time_limit - time.monotonic()))
+            now = time.monotonic()
+            late = [pipe for pipe, worker in busy.items() if pipe not in ready and now - worker.started >= time_limit]
+            for pipe in [*ready, *late]:
+                assert isinstance(pipe, Connection)
+                worker = busy.pop(pipe)
+                job, seconds = jobs[worker.index], now - worker.started
+                try:
+                    answer = pipe.recv() if pipe in ready else None
+                except EOFError:
+                    worker.process.join()
+                    answer = ("crashed", None, _death(worker.process.exitcode, worker.last_words()), None)
+                if answer is None:
+                    answer = ("timeout", None, f"ended after {time_limit:g} s\n{worker.last_words()}".strip(), None)
+                status, value, text, error = answer
+                if status in ("crashed", "timeout", "memory"):
+                    worker.end()
+                else:
+                    idle.append(worker)
+                yield Outcome(job, status, seconds, value, text, error)
+    finally:
+        for worker in [*idle, *busy.values()]:
+            worker.end()
+
+
+def _start(function: Callable[[Any], Any], memory_limit: int) -> _Worker:
+    log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the worker
+    ours, theirs = _CONTEXT.Pipe()
+    # The log goes by its path in /proc: a spawned process inherits no descriptors.
+    path = f"/proc/{os.getpid()}/fd/{log.fileno()}"
+    process = _CONTEXT.Process(target=_serve, args=(theirs, function, memory_limit, path), daemon=True)
+    process.start()
+    theirs.close()  # so that the death of the worker is an end of file on our side
+    return _Worker(process, ours, log)
+
+
+def _death(code: int | None, words: str) -> str:
+    cause = f"signal {-code}" if code and code < 0 else f"exit code {code}"
+    return f"the process died with {cause}\n{words}".strip()
+
+
+def _serve(pipe: Connection, function: Callable[[Any], Any], memory_limit: int, log: str) -> None:
+    """The life of a worker: answer jobs until the pipe closes."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_DATA, (memory_limit, memory_limit))
+    output = os.open(log, os.O_WRONLY | os.O_APPEND)
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+        os.dup2(output, stream.fileno())
+    while True:
+        try:
+            job = pipe.recv()
+        except EOFError:
+            return
+        pipe.send(_answer(function, job))
+
+
+def _answer(function: Callable[[Any], Any], job: Any) -> tuple[str, Any, str, dict[str, Any] | None]:
+    try:
+        return "ok", function(job), "", None
+    except IntentError as problem:
+        return "failed", None, problem.render(), problem.as_json()
+    except MemoryError:
+        return "memory", None, "the memory limit was reached", None
+    except Exception:
+        return "defect", None, traceback.format_exc(), None
