@@ -8,6 +8,7 @@ import typer
 
 from intent_np.cli.docs import docs
 from intent_np.cli.doctor import doctor
+from intent_np.cli.passes import passes
 
 app = typer.Typer(
     help="Compile logical array programs to GPU kernels.  Exit codes: 0 all well, 1 a kernel is wrong or a check "
@@ -25,5 +26,6 @@ def intent_np(
     """Options of every command; `main` reads `--debug` wherever it stands."""
 
 
+app.command()(passes)
 app.command()(doctor)
 app.command(hidden=True)(docs)
