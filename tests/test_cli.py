@@ -1,0 +1,91 @@
+"""The command line: exit codes, JSON, and errors without tracebacks."""
+
+import json
+
+import pytest
+
+from intent_np.cli import FAILED, OK, PROVIDER, USAGE, doctor, exit_code, main
+from intent_np.errors import IntentError, error
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error of `intent-np ARGUMENTS`."""
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    captured = capsys.readouterr()
+    return int(stopped.value.code or 0), captured.out, captured.err
+
+
+def test_help_lists_the_commands(capsys) -> None:
+    code, out, _ = run(capsys, "--help")
+    assert code == OK
+    assert "doctor" in out
+    assert "passes" in out
+    assert "Exit codes" in out
+
+
+def test_a_wrong_command_line_is_a_usage_error(capsys) -> None:
+    code, _, err = run(capsys, "doctor", "--jsn")
+    assert code == USAGE
+    assert "--jsn" in err
+
+
+@pytest.mark.parametrize(
+    ("raised", "code"),
+    [
+        (error("E101", name="x"), FAILED),
+        (error("E703", name="x"), USAGE),
+        (error("E603", package="cupy", purpose="a launch", command="pip install cupy"), PROVIDER),
+    ],
+)
+def test_errors_are_advice_with_an_exit_code(capsys, monkeypatch, raised: IntentError, code: int) -> None:
+    def fail(*_: object) -> None:
+        raise raised
+
+    monkeypatch.setattr(doctor, "examine", fail)
+    assert exit_code(raised) == code
+    assert run(capsys, "doctor") == (code, "", raised.render() + "\n")
+    found, out, err = run(capsys, "doctor", "--json")
+    assert (found, json.loads(out), err) == (code, {"error": raised.as_json()}, "")
+    with pytest.raises(IntentError):
+        main(["doctor", "--debug"])
+
+
+def test_doctor_says_what_there_is(capsys) -> None:
+    code, out, _ = run(capsys, "doctor", "--json")
+    report = json.loads(out)
+    assert (code == OK) is report["ok"]
+    checks = {check["name"]: check for check in report["checks"]}
+    assert {"python", "numpy", "triton", "driver", "gpu", "cupy", "cache"} <= set(checks)
+    assert checks["numpy"]["status"] == "ok"
+    assert report["target"] == "cpu" or report["target"].startswith("sm_")
+    assert "XDG_CACHE_HOME" in report["environment"]
+
+
+def test_doctor_names_the_command_that_mends(capsys, monkeypatch) -> None:
+    monkeypatch.setattr(doctor, "_version", lambda package: None if package == "ml_dtypes" else "9.9")
+    monkeypatch.setattr(doctor, "driver", lambda: ((13, 0), [doctor.Gpu("H200", (9, 0), 141 << 30)]))
+    monkeypatch.setattr(doctor.util, "find_spec", lambda name: None)
+    code, out, _ = run(capsys, "doctor", "--json")
+    checks = {check["name"]: check for check in json.loads(out)["checks"]}
+    assert code == FAILED
+    assert checks["ml_dtypes"]["fix"] == "python -m pip install 'ml_dtypes>=0.5'"
+    assert checks["cupy"]["fix"] == "python -m pip install 'intent-np[cuda13]'"
+    assert checks["gpu"]["found"] == "H200, sm_90, 141 GiB"
+
+
+def test_doctor_prints_a_table(capsys) -> None:
+    code, out, _ = run(capsys, "doctor")
+    assert code == OK
+    assert out.splitlines()[0].split() == ["name", "status", "found", "fix"]
+    assert "target auto is" in out
+
+
+def test_specs_are_checked_without_writing(capsys, tmp_path) -> None:
+    page = tmp_path / "errors.md"
+    page.write_text("<!-- generated: codes -->\nold\n<!-- end -->\n")
+    assert run(capsys, "docs", "--folder", str(tmp_path), "--check")[0] == FAILED
+    assert "old" in page.read_text()
+    assert run(capsys, "docs", "--folder", str(tmp_path))[0] == OK
+    assert "**E101**" in page.read_text()
+    assert run(capsys, "docs", "--folder", str(tmp_path), "--check") == (OK, "", "")
