@@ -116,7 +116,7 @@ class Load(Value):
     valid: Value | None = None
     fill: Literal = 0
     after: Effect | None = None
-    syntax = "load {view}[{index}]{ valid (|valid|)}{ fill |fill|}{ after |after|}"
+    syntax = "load {view}[{index}]{ valid (|valid|) fill $fill}{ after |after|}"
 
     def infer(self) -> DType:
         _check_access(self.view, self.index, self.valid)

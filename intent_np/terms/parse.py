@@ -1,0 +1,332 @@
+"""Reading the text form back, derived from the same declarations as the printer.
+
+`parse(text, language)` interns in the arena in force and gives the very term that was printed.  Errors name the line.
+"""
+
+from __future__ import annotations
+
+import re
+import types
+import typing
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from . import gpu
+from .core import Field, Literal, Term, arena
+from .dtypes import DTYPES, DType
+from .index import Apply, AxisLike, Const, Physical, Value, apply
+from .language import Language
+from .normal import Coord
+from .operators import OPERATORS, Op
+from .template import Block, Hole, Optional, Text, keyword, parts
+
+_TOKEN = re.compile(
+    r"[ \t]+|(?P<number>(?:\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\d+(?!\.\d)))|(?P<word>[A-Za-z_](?:\w|\.(?!\.))*)"
+    r"|(?P<string>\"(?:[^\"\\]|\\.)*\")|(?P<symbol>\.\.|//|\*\*|<<|>>|<=|>=|==|!=|&&|\|\||.)"
+)
+_INFIX = {op.infix: op for op in OPERATORS.values() if op.infix}
+
+
+class ParseError(ValueError):
+    """Text that is no term of the language; says the line and what was expected."""
+
+
+@dataclass(slots=True)
+class Token:
+    kind: str
+    text: str
+    line: int
+    indent: int
+    first: bool
+
+
+def tokens(text: str) -> list[Token]:
+    out: list[Token] = []
+    for n, line in enumerate(text.splitlines(), 1):
+        indent, first = len(line) - len(line.lstrip()), True
+        for m in _TOKEN.finditer(line):
+            if m.lastgroup:
+                out.append(Token(m.lastgroup, m[0], n, indent, first))
+                first = False
+    out.append(Token("end", "", len(text.splitlines()) + 1, -1, True))
+    return out
+
+
+@cache
+def _literal_tokens(text: str) -> tuple[str, ...]:
+    return tuple(t.text for t in tokens(text)[:-1])
+
+
+class Parser:
+    """Recursive descent over the templates of one language."""
+
+    def __init__(self, text: str, language: Language) -> None:
+        self.toks, self.at, self.language = tokens(text), 0, language
+        self.env: dict[str, Term] = {}
+        self.by_keyword: dict[str, list[type[Term]]] = {}
+        for c in language.terms:
+            if k := keyword(c):
+                self.by_keyword.setdefault(k, []).append(c)
+
+    # ---- tokens
+
+    @property
+    def tok(self) -> Token:
+        return self.toks[self.at]
+
+    def fail(self, expected: str) -> ParseError:
+        return ParseError(f"line {self.tok.line}: expected {expected}, found {self.tok.text or 'the end'!r}")
+
+    def next(self) -> Token:
+        self.at += 1
+        return self.toks[self.at - 1]
+
+    def accept(self, text: str) -> bool:
+        # ">>" may close two brackets at once
+        if self.tok.text == text and self.tok.kind != "string":
+            self.at += 1
+            return True
+        return False
+
+    def expect(self, text: str) -> None:
+        if not self.accept(text):
+            raise self.fail(repr(text))
+
+    def literal(self, text: str) -> None:
+        for t in _literal_tokens(text):
+            self.expect(t)
+
+    def peek_literal(self, text: str) -> bool:
+        wanted = _literal_tokens(text)
+        return bool(wanted) and all(self.toks[min(self.at + i, len(self.toks) - 1)].text == t for i, t in enumerate(wanted))
+
+    # ---- the whole text
+
+    def program(self) -> Term:
+        while self.tok.kind == "word" and self.toks[self.at + 1].text == "=":
+            name = self.next().text
+            self.expect("=")
+            identity = (self.word() if self.accept("as") else name)
+            t = self.definition(identity)
+            self.env[name] = t
+            arena().names.setdefault(t, name)
+        t = self.expression(Term, 0)
+        if self.tok.kind != "end":
+            raise self.fail("the end")
+        return t
+
+    def definition(self, name: str) -> Term:
+        for c in self.by_keyword.get(self.tok.text, []) if self.tok.kind == "word" else []:
+            if c.binds:
+                return self.template(c, name)
+        return self.expression(Term, 0)
+
+    # ---- expressions
+
+    def expression(self, sort: type[Term], level: int) -> Any:
+        left = self.primary(sort)
+        while self.tok.kind == "symbol" and not self.tok.first and isinstance(left, (Value, AxisLike)):
+            op = _INFIX.get(self.tok.text)
+            if op is None or op.level < max(level, 1):
+                break
+            self.next()
+            left = self.coerce(left, Value)
+            args = [left, self.expression(Value, op.level + 1)]
+            while op.arity < 0 and self.tok.text == op.infix:
+                self.next()
+                args.append(self.expression(Value, op.level + 1))
+            left = self.build(lambda op=op, args=args: apply(op, *args))
+        return self.coerce(left, sort)
+
+    def build(self, make: Any) -> Any:
+        try:
+            return make()
+        except (TypeError, OverflowError) as e:
+            raise ParseError(f"line {self.toks[self.at - 1].line}: {e}") from e
+
+    def coerce(self, t: Any, sort: type[Term]) -> Any:
+        if isinstance(t, AxisLike) and not isinstance(t, Physical) and issubclass(sort, Value):
+            return Coord(t)
+        if not isinstance(t, sort):
+            for c in self.language.terms:  # a class that only wraps a field, such as At
+                wrap = parts(c)
+                if issubclass(c, sort) and len(wrap) == 1 and isinstance(wrap[0], Hole) and c is not gpu.Var and c is not Coord:
+                    return self.build(lambda c=c: c(self.coerce(t, c.fields[0].sort)))
+        return t
+
+    def primary(self, sort: type[Term]) -> Any:
+        t = self.tok
+        if t.kind == "number" or t.text in ("-", "inf", "nan", "true", "false"):
+            return self.constant()
+        if self.accept("("):
+            inner = self.expression(Term, 0)
+            self.expect(")")
+            return inner
+        if t.kind != "word":
+            raise self.fail("a term")
+        if gpu.Let in self.language.terms and self.toks[self.at + 1].text == "=" and not issubclass(sort, Value):
+            return self.let()
+        if t.text in self.env:
+            return self.env[self.next().text]
+        after = self.toks[self.at + 1].text
+        if t.text in OPERATORS and after == "(":
+            return self.call()
+        for c in self.by_keyword.get(t.text, []):
+            if not c.binds or issubclass(c, sort):
+                return self.template(c, None)
+        raise self.fail(f"a term of {self.language.name} or a name defined above")
+
+    def constant(self) -> Const:
+        v = self.number()
+        if isinstance(v, bool):
+            return self.build(lambda: Const(v, DTYPES["bool"]))
+        if self.tok.text == ":" and self.toks[self.at + 1].text in DTYPES and not self.toks[self.at + 1].first:
+            self.next()
+            d = DTYPES[self.next().text]
+            return self.build(lambda: Const(v, d))
+        return self.build(lambda: Const(v, DTYPES["index"]))
+
+    def number(self) -> bool | int | float:
+        sign = -1 if self.accept("-") else 1
+        t = self.next().text
+        if t in ("true", "false"):
+            return t == "true"
+        if t in ("inf", "nan"):
+            return sign * float(t)
+        try:
+            return sign * (float(t) if re.search(r"[.eE]", t) else int(t))
+        except ValueError:
+            self.at -= 1
+            raise self.fail("a number") from None
+
+    def call(self) -> Term:
+        op = OPERATORS[self.next().text]
+        self.expect("(")
+        args = self.sequence(Value, ")")
+        self.expect(")")
+        return self.build(lambda: apply(op, *args))  # type: ignore[no-any-return]
+
+    def sequence(self, sort: type[Term], *stop: str) -> list[Any]:
+        if self.tok.text in stop:
+            return []
+        items = [self.expression(sort, 1)]
+        while self.accept(","):
+            items.append(self.expression(sort, 1))
+        return items
+
+    def let(self) -> Term:
+        name = self.next().text
+        self.expect("=")
+        value = self.expression(Value, 0)
+        var = gpu.variable(name, value.type, value.lanes)
+        self.env[name] = var
+        return self.build(lambda: gpu.Let(var, value))  # type: ignore[no-any-return]
+
+    # ---- templates
+
+    def template(self, cls: type[Any], name: str | None) -> Any:
+        indent = self.tok.indent
+        values: dict[str, Any] = {} if name is None or "name" not in cls.__match_args__ else {"name": name}
+        fields = {f.name: f for f in cls.fields}
+        layout = parts(cls)
+        for i, p in enumerate(layout):
+            if isinstance(p, Text):
+                self.literal(p.text)
+            elif isinstance(p, Hole):
+                values[p.field] = self.field(fields[p.field], cls, self._closer(layout, i), 0 if p.last and i else 1)
+            elif isinstance(p, Block):
+                values[p.field] = self.block(fields[p.field].sort, indent)
+            else:
+                self.group(p, fields, values, cls, self._closer(layout, i))
+        ordered = [values.get(f.name, f.default) for f in cls.fields]
+        return self.build(lambda: cls(*ordered))
+
+    def _closer(self, layout: Any, i: int) -> str:
+        rest = layout[i + 1] if i + 1 < len(layout) else None
+        return _literal_tokens(rest.text)[0] if isinstance(rest, Text) and _literal_tokens(rest.text) else ""
+
+    def group(self, p: Optional, fields: dict[str, Field], values: dict[str, Any], cls: Any, closer: str) -> None:
+        if not self.peek_literal(p.before[0].text):  # type: ignore[union-attr]
+            return
+        for q in (*p.before, None, *p.after):
+            if isinstance(q, Text):
+                self.literal(q.text)
+            elif q is None:
+                f = fields[p.field]
+                stop = _literal_tokens(p.after[0].text)[:1] if p.after and isinstance(p.after[0], Text) else (closer,)
+                values[p.field] = True if f.sort is bool else self.field(f, cls, stop[0] if stop else closer, 1)
+            else:
+                values[q.field] = self.field(fields[q.field], cls, "", 1)
+
+    def block(self, sort: type[Term], indent: int) -> tuple[Any, ...]:
+        out = []
+        while self.tok.first and self.tok.indent > indent and self.tok.kind != "end":
+            out.append(self.expression(sort, 0))
+        return tuple(out)
+
+    def field(self, f: Field, cls: Any, closer: str, level: int) -> Any:
+        if f.sort is gpu.Var:
+            return self.binders(f)
+        if f.kind in ("term", "maybe"):
+            return self.expression(f.sort, level)
+        if f.kind == "terms":
+            return tuple(self.sequence(f.sort, closer))
+        return self.number() if f.sort is Literal else self.attribute(f.sort, closer)
+
+    def binders(self, f: Field) -> Any:
+        """Names that a statement defines as scalar indices, or names that exist already."""
+        one = f.kind == "term"
+        names = [] if not one and self.tok.kind != "word" else [self.word()]
+        while not one and self.accept(","):
+            names.append(self.word())
+        for n in names:
+            self.env.setdefault(n, gpu.Var(n, DTYPES["index"]))
+        found = tuple(self.env[n] for n in names)
+        return found[0] if one else found
+
+    # ---- attributes
+
+    def word(self) -> str:
+        t = self.next()
+        if t.kind == "string":
+            return re.sub(r"\\(.)", r"\1", t.text[1:-1])
+        if t.kind != "word":
+            self.at -= 1
+            raise self.fail("a word")
+        return t.text
+
+    def attribute(self, annotation: Any, closer: str) -> Any:
+        if typing.get_origin(annotation) is types.UnionType:
+            annotation = typing.get_args(annotation)[0]
+        if typing.get_origin(annotation) is tuple:
+            item = typing.get_args(annotation)[0]
+            if self.tok.text == closer:
+                return ()
+            nested = typing.get_origin(item) is tuple
+            out = [self._nested(item) if nested else self.attribute(item, closer)]
+            while self.accept(","):
+                out.append(self._nested(item) if nested else self.attribute(item, closer))
+            return tuple(out)
+        if annotation in (int, bool):
+            return self.number()
+        text = self.word()
+        table: Any = DTYPES if annotation is DType else OPERATORS if annotation is Op else None
+        if table is not None and text not in table:
+            self.at -= 1
+            raise self.fail(f"a {annotation.__name__}")
+        return table[text] if table is not None else text
+
+    def _nested(self, item: Any) -> Any:
+        self.expect("(")
+        inner = self.attribute(item, ")")
+        self.expect(")")
+        return inner
+
+
+def parse(text: str, language: Language) -> Any:
+    """The term whose text this is; `ParseError` with the line otherwise."""
+    return Parser(text, language).program()
+
+
+__all__ = ["Apply", "ParseError", "Parser", "parse"]
