@@ -25,7 +25,7 @@ from intent_np.errors import (
 if TYPE_CHECKING:
     from intent_np.compiler import Artifact, CompileOptions, compile, load
     from intent_np.language import fn, kernel
-    from intent_np.terms.target import Target
+    from intent_np.target import Target
 
 __version__: Final = "0.1.0"
 
@@ -36,7 +36,7 @@ _HOMES: Final = {
     "load": "intent_np.compiler",
     "Artifact": "intent_np.compiler",
     "CompileOptions": "intent_np.compiler",
-    "Target": "intent_np.terms.target",
+    "Target": "intent_np.target",
 }
 
 __all__ = [

@@ -81,6 +81,20 @@ _ROWS: Final = (
         "An option outside its set would be ignored silently, and the program would not be the one asked for.",
         "{how}",
     ),
+    ErrorCode(
+        "E007",
+        _USE,
+        "'{path}' cannot be loaded: {reason}",
+        "Kernels are found by importing the file that they stand in.",
+        "name a folder, a file, or a kernel as FILE.py:NAME",
+    ),
+    ErrorCode(
+        "E008",
+        _USE,
+        "'{path}' has no kernel '{name}'",
+        "A kernel is a function decorated with @intent.kernel, or an entry of the list CASES.",
+        "name one of the kernels that the file has",
+    ),
     # ---- E1: names and constructs
     ErrorCode(
         "E101",
@@ -447,6 +461,13 @@ _ROWS: Final = (
         "the launch of '{kernel}' failed",
         "The driver refused it, or a previous launch left the device in error.",
         "run intent-np doctor, and check the device with its own tools",
+    ),
+    ErrorCode(
+        "E605",
+        _PROVIDER,
+        "'{kernel}' needs more shared memory than a block has on {target}",
+        "All tiles of a block that are in flight at once share this memory.",
+        "choose smaller blocks or fewer stages",
     ),
     # ---- E7: text forms, passes, artifacts
     ErrorCode(

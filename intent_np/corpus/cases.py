@@ -1,0 +1,128 @@
+"""Finding kernels: `FOLDER`, `FILE.py` or `FILE.py:NAME` to the kernels and cases that they hold.
+
+A file of a corpus lists its kernels with sizes and oracles in `CASES`; in any other file each kernel is taken as it
+is.  Files are imported under their real package name, so that their relative imports work.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import traceback
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from intent_np.errors import IntentError, error
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A kernel to build: `module` and `name` say where it stands, `case` how to check it (None: no oracle)."""
+
+    path: Path
+    module: str
+    name: str
+    kernel: Any
+    constexprs: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    case: Any = None
+
+    @property
+    def title(self) -> str:
+        return f"{self.module}.{self.name}"
+
+
+def entries(places: Iterable[str]) -> list[Entry]:
+    """The kernels at all `places`, each once, in order.  Raises `LanguageUseError` E007 or E008."""
+    found: dict[tuple[Path, str], Entry] = {}
+    for place in places:
+        text, _, name = place.partition(":") if ".py:" in place else (place, "", "")
+        path = Path(text)
+        if not path.exists():
+            raise error("E007", path=text, reason="there is no such file or folder")
+        matching = [entry for file in _files(path) for entry in _of_file(file) if name in ("", entry.name)]
+        if not matching:
+            names = [entry.name for file in _files(path) for entry in _of_file(file)]
+            raise error("E008", path=text, name=name or "any", candidates=names)
+        found |= {(entry.path, entry.name): entry for entry in matching}
+    return list(found.values())
+
+
+def _files(path: Path) -> Iterator[Path]:
+    """A file itself; of a folder its modules, in the order of `FAMILIES` if the package states one."""
+    if path.is_file():
+        yield path
+        return
+    present = {file.stem: file for file in sorted(path.glob("*.py")) if file.stem != "__init__"}
+    families = getattr(load(path / "__init__.py"), "FAMILIES", ()) if (path / "__init__.py").exists() else ()
+    yield from (present[stem] for stem in families if stem in present)
+    yield from (file for stem, file in present.items() if stem not in families)
+
+
+def _of_file(path: Path) -> Iterator[Entry]:
+    module = load(path)
+    if hasattr(module, "CASES"):
+        for case in module.CASES:
+            yield Entry(path, path.stem, case.name, case.kernel, case.constexprs, case.options, case)
+        return
+    from intent_np.language import Kernel
+
+    for name, value in vars(module).items():
+        # A kernel that the file imports belongs to the file that it comes from.
+        if isinstance(value, Kernel) and value.function.__module__ == module.__name__:
+            yield Entry(path, path.stem, name, value)
+
+
+def load(path: Path) -> ModuleType:
+    """The module in `path`, imported once under its dotted name from the folder above its outermost package.
+
+    Our own errors pass; anything else that the file raises becomes E007 with its traceback.
+    """
+    try:
+        return _load(path.resolve())
+    except IntentError:
+        raise
+    except Exception as problem:
+        reason = f"{type(problem).__name__}: {problem}"
+        raise error("E007", path=str(path), reason=reason, detail=traceback.format_exc(limit=-3)) from problem
+
+
+def _load(path: Path) -> ModuleType:
+    parts = [] if path.stem == "__init__" else [path.stem]
+    root = path.parent
+    while (root / "__init__.py").exists():
+        parts.insert(0, root.name)
+        root = root.parent
+    name = ".".join(parts)
+    loaded = sys.modules.get(name)
+    if loaded is not None and getattr(loaded, "__file__", None) == str(path):
+        return loaded
+    if len(parts) > 1 or path.stem == "__init__":
+        if str(root) not in sys.path:
+            sys.path.insert(0, str(root))
+        return importlib.import_module(name)
+    return _load_script(path, name)
+
+
+def _load_script(path: Path, name: str) -> ModuleType:
+    """A file outside any package.  Its folder goes last on the path: it must not hide an installed module."""
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))
+    # A name of its own, so that a user's `select.py` does not take the place of a standard module.
+    spec = importlib.util.spec_from_file_location(f"intent_np_script_{name}", path)
+    if spec is None or spec.loader is None:
+        raise error("E007", path=str(path), reason="it is no Python file")
+    if spec.name in sys.modules and sys.modules[spec.name].__file__ == str(path):
+        return sys.modules[spec.name]
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[spec.name]
+        raise
+    return module
