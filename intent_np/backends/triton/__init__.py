@@ -1,0 +1,1 @@
+"""The Triton provider: printed source in, PTX and cubin out."""
