@@ -6,9 +6,11 @@ from typing import Annotated
 
 import typer
 
+from intent_np.cli.build import build
 from intent_np.cli.docs import docs
 from intent_np.cli.doctor import doctor
 from intent_np.cli.passes import passes
+from intent_np.cli.verify import verify
 
 app = typer.Typer(
     help="Compile logical array programs to GPU kernels.  Exit codes: 0 all well, 1 a kernel is wrong or a check "
@@ -26,6 +28,8 @@ def intent_np(
     """Options of every command; `main` reads `--debug` wherever it stands."""
 
 
+app.command()(build)
+app.command()(verify)
 app.command()(passes)
 app.command()(doctor)
 app.command(hidden=True)(docs)

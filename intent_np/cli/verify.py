@@ -1,0 +1,39 @@
+"""`intent-np verify`: run kernels on every machine that is here and compare with their oracles."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from intent_np.cli.build import AsJson, Corpus, Jobs, Limit, Thorough
+
+
+def verify(
+    corpus: Corpus,
+    machine: Annotated[list[str] | None, typer.Option(help="reference, cpu or a GPU; repeat for several.")] = None,
+    thorough: Thorough = False,
+    workers: Jobs = 2,
+    time_limit: Limit = 300.0,
+    as_json: AsJson = False,
+) -> None:
+    """Run every kernel of CORPUS on adversarial sizes, layouts and values, and compare with its oracle.
+
+    Exits with 1 if any result is outside its bound.
+    """
+    from intent_np.cli import FAILED
+    from intent_np.cli.build import machines, print_records, run_with_progress, summary
+    from intent_np.cli.output import print_json
+    from intent_np.corpus.build import counted, jobs
+    from intent_np.corpus.cases import entries
+
+    chosen = tuple(machine) if machine else machines()
+    work = jobs(entries(corpus), "", None, chosen, thorough)
+    records = run_with_progress(work, workers, time_limit)
+    if as_json:
+        print_json({"machines": list(chosen), "summary": counted(records), "kernels": records})
+    else:
+        print_records(records)
+        print(f"\n{summary(counted(records))} on {', '.join(chosen)}")
+    if any(record["status"] != "ok" for record in records):
+        raise typer.Exit(FAILED)

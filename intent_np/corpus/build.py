@@ -1,0 +1,126 @@
+"""Building many kernels: a folder for each, a manifest of all.
+
+`OUT/<module>.<kernel>/` is the saved artifact, a folder for each variant; `OUT/manifest.json` lists every kernel with its
+status, its files (size and SHA-256) and its verdicts; `OUT/index.html` shows the same to a person.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from intent_np.corpus.cases import Entry, entries
+from intent_np.corpus.verify import launcher, verify
+from intent_np.corpus.workers import Outcome, run_isolated
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One kernel to build, in words that another process understands.  `machines` are those to verify it on."""
+
+    path: str
+    name: str
+    module: str
+    target: str
+    folder: str
+    machines: tuple[str, ...] = ()
+    thorough: bool = False
+
+
+def jobs(
+    found: Sequence[Entry], target: str, out: Path | None, machines: tuple[str, ...] = (), thorough: bool = False
+) -> list[Job]:
+    """A job for each entry, with its folder below `out`; without `out` the kernels are only verified."""
+    return [
+        Job(
+            str(entry.path),
+            entry.name,
+            entry.module,
+            target,
+            str(out / entry.title) if out else "",
+            machines,
+            thorough,
+        )
+        for entry in found
+    ]
+
+
+def build(work: Sequence[Job], *, workers: int = 2, time_limit: float = 300.0) -> Iterator[dict[str, Any]]:
+    """Run the jobs apart from each other and yield the manifest entry of each as it ends."""
+    for outcome in run_isolated(run_job, work, workers=workers, time_limit=time_limit):
+        yield _record(outcome)
+
+
+def run_job(job: Job) -> dict[str, Any]:
+    """Compile, save and verify one kernel; in the process of a worker.
+
+    A kernel without a folder is verified only.  The folder is replaced as a whole, and only after the compilation.
+    """
+    entry = entries([f"{job.path}:{job.name}"])[0]
+    record: dict[str, Any] = {"seconds": 0.0, "files": {}, "checks": []}
+    if job.folder:
+        started = time.perf_counter()
+        artifact = launcher(entry, job.target)
+        record["seconds"] = time.perf_counter() - started
+        folder = Path(job.folder)
+        if folder.exists():
+            shutil.rmtree(folder)
+        artifact.save(folder)
+        record["files"] = _files(folder)
+    record["checks"] = [verify(entry, machine, job.thorough).as_json() for machine in job.machines]
+    return record
+
+
+def _files(folder: Path) -> dict[str, dict[str, Any]]:
+    """Every file below `folder` by its relative path, with its size in bytes and its hash."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            content = path.read_bytes()
+            name = path.relative_to(folder).as_posix()
+            found[name] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    return found
+
+
+def _record(outcome: Outcome[Job, dict[str, Any]]) -> dict[str, Any]:
+    """The manifest entry: `status` is the worker's, or the first verdict that is not ok."""
+    job, value = outcome.job, outcome.value or {"seconds": outcome.seconds, "files": {}, "checks": []}
+    bad = next((check["status"] for check in value["checks"] if check["status"] not in ("ok", "skipped")), "ok")
+    return {
+        "module": job.module,
+        "kernel": job.name,
+        "target": job.target,
+        "folder": Path(job.folder).name,
+        "status": outcome.status if outcome.status != "ok" else "ok" if bad == "ok" else "wrong",
+        "text": outcome.text,
+        "error": outcome.error,
+        **value,
+    }
+
+
+def counted(records: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """How many kernels ended with each status."""
+    return dict(Counter(record["status"] for record in records))
+
+
+def write_manifest(records: Sequence[Mapping[str, Any]], target: str, out: Path) -> dict[str, Any]:
+    """Write `out/manifest.json` about all records, in the order given, and return it."""
+    import intent_np
+
+    manifest = {
+        "format": 1,
+        "version": intent_np.__version__,
+        "target": target,
+        "summary": counted(records),
+        "kernels": list(records),
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+    return manifest

@@ -1,0 +1,97 @@
+"""Running a case on several machines and comparing each result with the oracle.
+
+A machine is a target that executes here: `reference` (the NumPy meaning of the logical program), `cpu` (the program
+machine) or this machine's GPU.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from intent_np.corpus.cases import Entry
+from intent_np.errors import IntentError
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of one kernel on one machine.
+
+    `status` is `ok`, `failed` (a result outside its bound, or an error of ours), `defect` (any other exception) or
+    `skipped`.  `cases` counts the calls compared; `max_error` is the largest absolute error and `max_ratio` the
+    largest error in units of its bound.  `text` names what went wrong first.
+    """
+
+    machine: str
+    status: str
+    cases: int = 0
+    max_error: float = 0.0
+    max_ratio: float = 0.0
+    seconds: float = 0.0
+    text: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        # Infinity is no JSON number; an error without a size is told by the text.
+        return {key: str(value) if value == float("inf") else value for key, value in asdict(self).items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The arguments of one call, as `intent_np.testing.arguments` makes them."""
+
+    extents: Mapping[str, int]
+    layout: str
+    values: str
+    seed: int
+
+    def __str__(self) -> str:
+        sizes = " ".join(f"{name}={size}" for name, size in self.extents.items())
+        return f"{sizes} {self.layout} {self.values} seed={self.seed}"
+
+
+def calls(case: Any, thorough: bool = False) -> Iterator[Call]:
+    """All small extents, each with the next layout and the next distribution of values; with `thorough`, with all."""
+    from intent_np.testing import LAYOUTS
+
+    layouts, kinds = tuple(LAYOUTS), case.values
+    for index, extents in enumerate(case.small):
+        if thorough:
+            yield from (Call(extents, layout, kind, index) for layout in layouts for kind in kinds)
+        else:
+            # Both lists start with the plain one; different steps pair each layout with each kind over the sizes.
+            yield Call(extents, layouts[index % len(layouts)], kinds[index % len(kinds)], index)
+
+
+def verify(entry: Entry, machine: str, thorough: bool = False) -> Verdict:
+    """Run the entry's calls on `machine`; stop at the first wrong one."""
+    if entry.case is None:
+        return Verdict(machine, "skipped", text="no oracle: the kernel is not in a list CASES")
+    started = time.perf_counter()
+    count, error, ratio = 0, 0.0, 0.0
+    status, text = "ok", ""
+    try:
+        from intent_np.testing import check
+
+        launch = launcher(entry, machine)
+        for call in calls(entry.case, thorough):
+            report = check(entry.case, launch, call.extents, call.seed, call.layout, call.values)
+            count, error, ratio = count + 1, max(error, report.max_error), max(ratio, report.max_ratio)
+            if not report.ok:
+                status, text = "failed", f"{call}: {report}"
+                break
+    except IntentError as problem:
+        status, text = "failed", problem.render()
+    except Exception:
+        status, text = "defect", traceback.format_exc()
+    return Verdict(machine, status, count, error, ratio, time.perf_counter() - started, text)
+
+
+def launcher(entry: Entry, machine: str) -> Any:
+    """The entry compiled for `machine`: called with all arguments in order, it writes the outputs in place."""
+    import intent_np
+
+    options = intent_np.CompileOptions(**entry.options)
+    return intent_np.compile(entry.kernel, target=machine, constexprs=dict(entry.constexprs), options=options)
