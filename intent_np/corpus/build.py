@@ -1,7 +1,7 @@
 """Building many kernels: a folder for each, a manifest of all.
 
-`OUT/<module>.<kernel>/` is the saved artifact, a folder for each variant; `OUT/manifest.json` lists every kernel with its
-status, its files (size and SHA-256) and its verdicts; `OUT/index.html` shows the same to a person.
+`OUT/<module>.<kernel>/` is the saved artifact, a folder for each variant.  `OUT/manifest.json` lists every kernel with
+its status, its files (size and SHA-256) and its verdicts; `OUT/index.html` shows the same to a person.
 """
 
 from __future__ import annotations
