@@ -1,0 +1,162 @@
+"""Facts about index terms that guards may ask for: proved bounds, divisibility, order.  None means unknown.
+
+Every fact holds in every lane, padded ones included, and for every launch of the term's class.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..terms import blocked, gpu, normal
+from ..terms.dtypes import index
+from ..terms.index import Apply, Cast, Const, Extent, Physical, Stride, Value
+from .affine import affine, difference
+
+LARGEST = 2**62  # extents and coordinates stay below this, so that affine reasoning does not wrap
+
+
+def lower(t: Any) -> int | None:
+    """A proved lower bound of an integer value."""
+    return _interval(t)[0]
+
+
+def upper(t: Any) -> int | None:
+    """A proved upper bound of an integer value."""
+    return _interval(t)[1]
+
+
+Interval = tuple[int | None, int | None]
+
+
+def _interval(t: Any) -> Interval:
+    if isinstance(t, Const):
+        return (int(t.value), int(t.value)) if not t.dtype.is_float else (None, None)  # type: ignore[call-overload]
+    if isinstance(t, Extent):
+        return 0, t.bound
+    if isinstance(t, Physical):
+        return t.value, t.value
+    if isinstance(t, gpu.Range):
+        return 0, t.size.value - 1
+    if isinstance(t, (normal.Coord, blocked.Base)):
+        return _coordinate(t.axis)
+    if isinstance(t, Apply) and t.type is index:
+        return _applied(t)
+    return None, None
+
+
+def _coordinate(axis: Any) -> Interval:
+    logical = getattr(axis, "axis", axis)
+    if not isinstance(logical, normal.Axis):
+        return None, None
+    lo, hi = lower(logical.lo), upper(logical.hi)
+    if isinstance(axis, (normal.Axis, normal.Part, blocked.Point)) and hi is not None:
+        return lo, hi - 1
+    return lo, None  # padded lanes pass the end
+
+
+def _plus(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else a + b
+
+
+def _applied(t: Apply) -> Interval:
+    name = t.op.name
+    sides = [_interval(a) for a in t.args]
+    if name == "select":
+        (a, b), (c, d) = sides[1], sides[2]
+        return (None if a is None or c is None else min(a, c)), (None if b is None or d is None else max(b, d))
+    (a, b), (c, d) = (*sides, (None, None))[:2]
+    if name == "add":
+        return _plus(a, c), _plus(b, d)
+    if name == "sub":
+        return _plus(a, None if d is None else -d), _plus(b, None if c is None else -c)
+    if name == "mul":
+        if None not in (a, b, c, d):
+            products = [x * y for x in (a, b) for y in (c, d)]  # type: ignore[operator]
+            return min(products), max(products)
+        return (0 if None not in (a, c) and a >= 0 and c >= 0 else None), None  # type: ignore[operator]
+    if name == "minimum":
+        least = None if a is None or c is None else min(a, c)
+        return least, min((x for x in (b, d) if x is not None), default=None)
+    if name == "maximum":
+        most = None if b is None or d is None else max(b, d)
+        return max((x for x in (a, c) if x is not None), default=None), most
+    if name in ("floordiv", "ceil_div") and c is not None and c > 0:
+        up = name == "ceil_div"
+        low = None if a is None else 0 if a >= 0 else a // c
+        high = None if b is None else max(0, -(-b // c) if up else b // c)
+        return low, high
+    if name == "mod" and c is not None and c > 0:
+        return 0, (None if d is None else d - 1)
+    return None, None
+
+
+def nonnegative(t: Any) -> bool:
+    low = lower(t)
+    return low is not None and low >= 0
+
+
+def multiple_of(t: Any, n: int) -> bool:
+    """Whether `t` is certainly a multiple of `n`."""
+    return n == 1 or all(c * _factor(k, n) % n == 0 for k, c in affine(t).items())
+
+
+def _factor(t: Any, n: int) -> int:
+    """A divisor of `t`, as good as is known."""
+    if t is None:
+        return 1
+    if isinstance(t, (Extent, Stride)):
+        return t.multiple
+    if isinstance(t, Physical):
+        return t.value
+    if isinstance(t, blocked.Base) and hasattr(t.axis, "size") and multiple_of(t.axis.axis.lo, t.axis.size.value):  # type: ignore[attr-defined]
+        return int(t.axis.size.value)  # type: ignore[attr-defined]
+    if isinstance(t, Apply) and t.op.name == "mul":
+        return _factor(t.args[0], n) * _factor(t.args[1], n)
+    if isinstance(t, Apply) and t.op.name in ("minimum", "maximum"):
+        return n if all(multiple_of(a, n) for a in t.args) else 1
+    return 1
+
+
+def at_most(a: Value, b: Value) -> bool:
+    """Proof of a <= b by affine reasoning, with x // c * c <= x, min(x, y) <= x and x <= max(x, y)."""
+    if a is b:
+        return True
+    for side, other, op, need in ((a, b, "minimum", any), (b, a, "maximum", any), (b, a, "minimum", all), (a, b, "maximum", all)):
+        if isinstance(side, Apply) and side.op.name == op:
+            ordered = ((x, other) if side is a else (other, x) for x in side.args)
+            if need(at_most(x, y) for x, y in ordered):
+                return True
+    form = difference(b, a)
+    for k, c in list(form.items()):
+        if isinstance(k, Apply) and k.op.name == "floordiv" and isinstance(k.args[1], (Const, Physical)) and c < 0:
+            by = k.args[1].value
+            if c % by == 0 and nonnegative(k.args[0]):  # type: ignore[operator]
+                del form[k]
+                for inner, m in affine(k.args[0]).items():
+                    form[inner] = form.get(inner, 0) + c // by * m  # type: ignore[operator]
+    return all(c == 0 or (c > 0 and (k is None or nonnegative(k))) for k, c in form.items())
+
+
+def less(a: Value, b: Value) -> bool:
+    """Proof of a < b."""
+    from ..terms.index import add, const
+
+    return at_most(add(a, const(1)), b)
+
+
+def is_finite(t: Any) -> bool:
+    """`t` is neither NaN nor infinite in any lane, invalid ones included."""
+    if isinstance(t, Const):
+        return not t.dtype.is_float or (t.value == t.value and abs(t.value) != float("inf"))  # type: ignore[operator, arg-type]
+    if not t.type.is_float:
+        return True
+    if isinstance(t, normal.Load):
+        return t.view.finite and abs(t.fill) != float("inf") and t.fill == t.fill  # type: ignore[operator, arg-type]
+    if isinstance(t, Cast):
+        wide = t.dtype.bits >= 32 and t.value.type.is_float and t.value.type.bits <= t.dtype.bits  # type: ignore[union-attr]
+        return t.mode == "wrap" and wide and is_finite(t.value)
+    if isinstance(t, Apply) and t.op.name == "select":
+        return is_finite(t.args[1]) and is_finite(t.args[2])
+    if isinstance(t, Apply) and t.op.name in ("neg", "abs", "maximum", "minimum"):
+        return all(is_finite(a) for a in t.args)
+    return False

@@ -1,0 +1,157 @@
+"""What rules are made of: patterns, guards and templates are small expression trees, never Python functions.
+
+    x, y = integers("x y")
+    c = literal("c")
+    rule("mod-of-multiple", (x * c) % c, 0, when=[c > 0], why="c divides x*c")
+
+The same tree is a pattern on the left and a template on the right; over literals and facts it is a guard.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Expr:
+    """A node: `head` is an operator's name, `var`, `literal`, `const`, `fact` or a term class; Python operators build."""
+
+    head: str
+    args: tuple[Any, ...] = ()
+
+    def __add__(self, o: Any) -> Expr:
+        return Expr("add", (self, lift(o)))
+
+    def __radd__(self, o: Any) -> Expr:
+        return Expr("add", (lift(o), self))
+
+    def __sub__(self, o: Any) -> Expr:
+        return Expr("sub", (self, lift(o)))
+
+    def __rsub__(self, o: Any) -> Expr:
+        return Expr("sub", (lift(o), self))
+
+    def __mul__(self, o: Any) -> Expr:
+        return Expr("mul", (self, lift(o)))
+
+    def __rmul__(self, o: Any) -> Expr:
+        return Expr("mul", (lift(o), self))
+
+    def __truediv__(self, o: Any) -> Expr:
+        return Expr("div", (self, lift(o)))
+
+    def __floordiv__(self, o: Any) -> Expr:
+        return Expr("floordiv", (self, lift(o)))
+
+    def __mod__(self, o: Any) -> Expr:
+        return Expr("mod", (self, lift(o)))
+
+    def __lt__(self, o: Any) -> Expr:
+        return Expr("lt", (self, lift(o)))
+
+    def __le__(self, o: Any) -> Expr:
+        return Expr("le", (self, lift(o)))
+
+    def __gt__(self, o: Any) -> Expr:
+        return Expr("lt", (lift(o), self))
+
+    def __ge__(self, o: Any) -> Expr:
+        return Expr("le", (lift(o), self))
+
+    def equals(self, o: Any) -> Expr:
+        """`==`, as a term or a guard."""
+        return Expr("eq", (self, lift(o)))
+
+    def differs(self, o: Any) -> Expr:
+        """`!=`, as a term or a guard."""
+        return Expr("ne", (self, lift(o)))
+
+    def __repr__(self) -> str:
+        return spell(self)
+
+
+def lift(v: Any) -> Expr:
+    return v if isinstance(v, Expr) else Expr("const", (v,))
+
+
+def _metavariables(names: str, kind: str, head: str = "var") -> Any:
+    made = tuple(Expr(head, (n, kind)) for n in names.split())
+    return made if len(made) > 1 else made[0]
+
+
+def integers(names: str) -> Any:
+    """Metavariables for values of any integer dtype, all of one dtype in a rule."""
+    return _metavariables(names, "i")
+
+
+def indices(names: str) -> Any:
+    """Metavariables for index values, whose arithmetic is proved not to wrap."""
+    return _metavariables(names, "x")
+
+
+def floats(names: str) -> Any:
+    return _metavariables(names, "f")
+
+
+def predicates(names: str) -> Any:
+    return _metavariables(names, "b")
+
+
+def values(names: str) -> Any:
+    """Metavariables for values of any dtype."""
+    return _metavariables(names, "any")
+
+
+def literal(names: str) -> Any:
+    """Metavariables for integer constants."""
+    return _metavariables(names, "i", "literal")
+
+
+def call(op: str, *args: Any) -> Expr:
+    """An operator without a Python spelling: `call("maximum", x, y)`."""
+    return Expr(op, tuple(lift(a) for a in args))
+
+
+def lo(x: Expr) -> Expr:
+    """Fact: a proved lower bound of an integer value in every lane."""
+    return Expr("fact", ("lower", x))
+
+
+def hi(x: Expr) -> Expr:
+    """Fact: a proved upper bound of an integer value in every lane."""
+    return Expr("fact", ("upper", x))
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`left` rewrites to `right` where every guard holds.  `numerics` is `exact`, or the permission that it needs."""
+
+    name: str
+    left: Expr
+    right: Expr
+    when: tuple[Expr, ...] = ()
+    numerics: str = "exact"
+    why: str = ""
+    subject: str = field(default="", compare=False)
+
+
+def rule(name: str, left: Any, right: Any, *, when: Any = (), numerics: str = "exact", why: str = "") -> Rule:
+    return Rule(name, left, lift(right), tuple(when), numerics, why)
+
+
+def spell(e: Expr, level: int = 0) -> str:
+    """The tree as mathematics, for catalogue and messages."""
+    from ..terms.operators import OPERATORS
+
+    if e.head in ("var", "literal"):
+        return str(e.args[0])
+    if e.head == "const":
+        return str(e.args[0]).lower() if isinstance(e.args[0], bool) else str(e.args[0])
+    if e.head == "fact":
+        return f"{'lo' if e.args[0] == 'lower' else 'hi'}({spell(e.args[1])})"
+    op = OPERATORS[e.head]
+    if not op.infix:
+        return f"{op.name}({', '.join(spell(a) for a in e.args)})"
+    text = f" {op.infix} ".join(spell(a, op.level + (i > 0)) for i, a in enumerate(e.args))
+    return text if op.level >= level else f"({text})"

@@ -1,0 +1,32 @@
+"""Predicates and selection."""
+
+from .pattern import call, hi, indices, integers, literal, lo, predicates, rule, values
+
+p, q = predicates("p q")
+a, b, e = values("a b e")
+x, y = indices("x y")
+m, n = integers("m n")
+c = literal("c")
+
+RULES = (
+    rule("not-not", call("not", call("not", p)), p),
+    rule("not-lt", call("not", m < n), n <= m, why="integers are totally ordered; floats are not (NaN)"),
+    rule("not-le", call("not", m <= n), n < m, why="integers are totally ordered; floats are not (NaN)"),
+    rule("not-eq", call("not", call("eq", a, b)), call("ne", a, b), why="by definition, NaN included"),
+    rule("not-ne", call("not", call("ne", a, b)), call("eq", a, b), why="by definition, NaN included"),
+    rule("lt-irreflexive", m < m, False),
+    rule("le-reflexive", m <= m, True),
+    rule("eq-reflexive", m.equals(m), True, why="integers equal themselves; floats may be NaN"),
+    rule("lt-bounded", x < c, True, when=[hi(x) < c]),
+    rule("lt-impossible", x < c, False, when=[lo(x) >= c]),
+    rule("le-bounded", x <= c, True, when=[hi(x) <= c]),
+    rule("le-impossible", x <= c, False, when=[lo(x) > c]),
+    rule("above-bounded", call("le", c, x), True, when=[lo(x) >= c]),
+    rule("select-true", call("select", True, a, b), a),
+    rule("select-false", call("select", False, a, b), b),
+    rule("select-same", call("select", p, a, a), a),
+    rule("select-not", call("select", call("not", p), a, b), call("select", p, b, a)),
+    rule("select-bool", call("select", p, True, False), p),
+    rule("select-nested", call("select", p, call("select", q, a, b), b), call("select", call("and", p, q), a, b)),
+    rule("select-twice", call("select", p, call("select", p, a, b), e), call("select", p, a, e)),
+)

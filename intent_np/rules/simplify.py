@@ -1,0 +1,231 @@
+"""The one normal form: constants folded, the exact rules of every table applied, structured identities used.
+
+`simplify` works bottom-up; `substitute` replaces and simplifies on the way, so that what a replaced predicate decides
+disappears.  Both are sharing-linear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import Any
+
+from ..terms.blocked import Fold, Loop, Segment, Slice, Traverse
+from ..terms.core import Term, arena, children, inherit, replace, rewrite, walk
+from ..terms.dtypes import DType, bool_, index
+from ..terms.index import Apply, Cast, Const, Value, apply, const, is_const, is_op, rebuild
+from ..terms.normal import Combine, Contract, Coord, Load, Proj, Reduce, Region, Store
+from . import arithmetic, predicates
+from . import index as index_rules
+from .facts import is_finite
+from .matcher import compile_rules
+
+TABLES = {"index": index_rules.RULES, "arithmetic": arithmetic.RULES, "predicates": predicates.RULES}
+
+
+@cache
+def _steps() -> dict[str, Any]:
+    return compile_rules(r for table in TABLES.values() for r in table)
+
+
+def node(t: Any) -> Any:
+    """Normal form of a term whose children are in normal form."""
+    for _ in range(32):  # every rule shrinks the term; the bound only guards against a wrong table
+        new = _node_once(t)
+        if new is t:
+            return t
+        inherit(t, new)
+        t = new
+    return t
+
+
+def _node_once(t: Any) -> Any:
+    if type(t) is Apply:
+        if t.op.arity < 0:
+            return apply(t.op, *t.args)
+        if all(type(a) is Const for a in t.args):
+            return _fold(t)
+        step = _steps().get(t.op.name)
+        fired = step(t, node) if step else None
+        if fired is not None:
+            return fired[0]
+        return _affine(t) if t.type is index and t.op.name in ("add", "sub", "mul") else _compare(t)
+    clause = _CLAUSES.get(type(t))
+    return clause(t) if clause else t
+
+
+def _fold(t: Apply) -> Value:
+    """An operator on constants, in the dtype's own arithmetic; an invalid operation stays as it is written."""
+    import numpy as np
+
+    from .. import numerics
+
+    d: DType = t.args[-1].type  # type: ignore[assignment]
+    arrays = [np.asarray(a.value, dtype=numerics.storage(a.dtype)) for a in t.args]  # type: ignore[attr-defined]
+    if bool(np.any(numerics.invalid(t.op, *arrays, dtype=d))):
+        return t
+    result = numerics.apply(t.op, *arrays, dtype=d)
+    out: DType = t.type  # type: ignore[assignment]
+    return const(bool(result) if out is bool_ else float(result) if out.is_float else int(result), out)
+
+
+def _affine(t: Apply) -> Value:
+    """Sums of index terms in one canonical order, so that equal sums are one term."""
+    from .affine import affine, from_affine
+
+    new = from_affine(affine(t))
+    return new if new is not t else t
+
+
+def _compare(t: Apply) -> Value:
+    """Comparisons of index sums that are decided by their difference being constant or of one sign."""
+    if t.op.name not in ("lt", "le") or t.args[0].type is not index:
+        return t
+    from .affine import difference
+    from .facts import at_most, less
+
+    gap = difference(t.args[1], t.args[0])
+    if set(gap) <= {None}:
+        d = gap.get(None, 0)
+        return Const(d > 0 if t.op.name == "lt" else d >= 0, bool_)
+    if (less if t.op.name == "lt" else at_most)(*t.args):
+        return Const(True, bool_)
+    return t
+
+
+def _cast(t: Cast) -> Value:
+    v = t.value
+    if v.type is t.dtype and t.mode != "bits":
+        return v
+    if t.mode == "wrap" and isinstance(v, Const):
+        import numpy as np
+
+        from .. import numerics
+
+        source = np.asarray(v.value, dtype=numerics.storage(v.dtype))
+        if not bool(np.any(numerics.cast_invalid(source, t.dtype, v.dtype))):
+            r = numerics.cast(source, t.dtype, v.dtype)
+            return const(bool(r) if t.dtype is bool_ else float(r) if t.dtype.is_float else int(r), t.dtype)
+    if t.mode == "wrap" and isinstance(v, Apply) and v.op.name == "select" and isinstance(v.args[2], Const):
+        other = node(Cast(v.args[2], t.dtype))
+        if isinstance(other, Const):  # masks move outwards, where they meet
+            return node(apply("select", v.args[0], node(Cast(v.args[1], t.dtype)), other))
+    return t
+
+
+def _load(t: Load) -> Value:
+    if is_const(t.valid, True) if t.valid is not None else False:
+        return replace(t, valid=None, fill=0)
+    if t.valid is not None and is_const(t.valid, False):
+        return const(t.fill, t.view.dtype)  # type: ignore[arg-type]
+    return replace(t, fill=0) if t.valid is None and t.fill != 0 else t
+
+
+def _store(t: Store) -> Store:
+    return replace(t, valid=None) if t.valid is not None and is_const(t.valid, True) else t
+
+
+def _reduce(t: Any) -> Value:
+    """Law of the identity: members that are all the identity combine to it."""
+    if len(t.values) == 1 and t.values[0] is t.identities[0]:
+        return t.values[0]  # type: ignore[no-any-return]
+    return t  # type: ignore[no-any-return]
+
+
+def _contract(t: Contract) -> Value:
+    """0 * x is 0 only for finite x."""
+    for a, b in ((t.left, t.right), (t.right, t.left)):
+        if is_const(a, 0) and str(a.value) in ("0", "0.0") and is_finite(b):  # type: ignore[attr-defined]
+            return const(0, t.acc)
+    return t
+
+
+def _proj(t: Proj) -> Value:
+    return t
+
+
+_CLAUSES: dict[type, Callable[[Any], Any]] = {
+    Cast: _cast, Load: _load, Store: _store, Reduce: _reduce, Contract: _contract, Proj: _proj,
+}  # fmt: skip
+
+
+def simplify(t: Any) -> Any:
+    """`t` in normal form."""
+    return rewrite((t,), node)[0]
+
+
+def simplify_all(roots: Iterable[Any]) -> tuple[Any, ...]:
+    return rewrite(roots, node)
+
+
+# ---- substitution ------------------------------------------------------------------------------------------------
+
+
+def binder(t: Term) -> Any:
+    """The axis whose coordinate `t` binds, if it binds one."""
+    if isinstance(t, (Reduce, Contract)):
+        return t.axis
+    if isinstance(t, (Fold, Traverse, Loop)):
+        return t.slice
+    return t.axis if isinstance(t, Region) else None
+
+
+def substitute(t: Any, mapping: Mapping[Any, Any], everywhere: bool = False) -> Any:
+    """Simultaneous replacement, simplified; capture-avoiding unless the facts hold `everywhere`.
+
+    Below a binder, keys that vary along (or need) the bound axis mean another value and stay.
+    """
+    return _Substitution(everywhere).run(t, dict(mapping))
+
+
+class _Substitution:
+    def __init__(self, everywhere: bool) -> None:
+        self.everywhere = everywhere
+        self.done: dict[tuple[Term, frozenset[Any]], Any] = {}
+
+    def run(self, root: Any, mapping: dict[Any, Any]) -> Any:
+        scope = frozenset(mapping)
+        stack: list[tuple[Any, dict[Any, Any], frozenset[Any]]] = [(root, mapping, scope)]
+        while stack:
+            t, m, keys = stack[-1]
+            if (t, keys) in self.done:
+                stack.pop()
+                continue
+            if t in m:
+                self.done[t, keys] = inherit(t, m[t])
+                stack.pop()
+                continue
+            inner, inner_keys = self._below(t, m, keys)
+            waiting = [(c, inner, inner_keys) for c in children(t) if (c, inner_keys) not in self.done]
+            if waiting:
+                stack.extend(waiting)
+                continue
+            new = rebuild(t, {c: self.done[c, inner_keys] for c in children(t)})
+            self.done[t, keys] = t if new is t else inherit(t, node(new))
+            stack.pop()
+        return self.done[root, scope]
+
+    def _below(self, t: Any, m: dict[Any, Any], keys: frozenset[Any]) -> tuple[dict[Any, Any], frozenset[Any]]:
+        axis = None if self.everywhere else binder(t)
+        if axis is None:
+            return m, keys
+        bound = {axis} | ({p for p in (getattr(axis, "axis", None),) if p is not None} if isinstance(axis, Slice) else set())
+        kept = {k: v for k, v in m.items() if not (k.lanes | k.needs) & bound and k not in bound}
+        return (m, keys) if len(kept) == len(m) else (kept, frozenset(kept))
+
+
+def uses(roots: Iterable[Term]) -> dict[Term, int]:
+    """How many terms below the roots use each term."""
+    roots = tuple(roots)
+    count: dict[Term, int] = {}
+    for t in walk(*roots):
+        for c in dict.fromkeys(children(t)):
+            count[c] = count.get(c, 0) + 1
+    for r in roots:
+        count[r] = count.get(r, 0) + 1
+    return count
+
+
+__all__ = [
+    "TABLES", "Combine", "Coord", "Segment", "arena", "binder", "is_op", "node", "simplify", "simplify_all", "substitute", "uses",
+]  # fmt: skip
