@@ -1,0 +1,81 @@
+"""The NumPy meaning of every pointwise operator on every element type: `apply`, and where it is invalid."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..terms.dtypes import DType, bool_, f32, f64
+from ..terms.operators import Op
+from .casts import narrow
+from .floats import FLOAT, LIBRARY
+from .fma import fma64, fma_odd
+from .integers import BOOL, INTEGER, INVALID
+from .literals import FORMATS
+from .storage import Array, quiet, storage, widen
+
+BLOCK = 1 << 14  # elements of f64 that stay in the first levels of cache through the many steps of a function
+
+
+@quiet
+def apply(op: Op, *arrays: Array, dtype: DType) -> Array:
+    """`op` on broadcast operands of element type `dtype` (of `select`, that of the two values).
+
+    Nothing warns or raises; lanes where `invalid` holds get some value.
+    """
+    if op.name == "select":
+        one, other = (np.asarray(a, storage(dtype)) for a in arrays[1:])
+        return np.where(np.asarray(arrays[0], np.bool_), one, other)
+    operands = [np.asarray(a, storage(dtype)) for a in arrays]
+    if dtype.is_float:
+        return _float(op, operands, dtype, dtype)
+    return np.asarray((BOOL if dtype is bool_ else INTEGER)[op.name](*operands))
+
+
+def may_be_invalid(op: Op, dtype: DType) -> bool:
+    """Whether any operands of element type `dtype` are invalid for `op`."""
+    if dtype.is_float:
+        return dtype.name == "f8e4m3fn" and op.result == "same" and op.name != "select"
+    return op.name in INVALID
+
+
+@quiet
+def invalid(op: Op, *arrays: Array, dtype: DType) -> Array:
+    """The lanes where `op` is invalid (poison); a rank-0 False where no lane can be.
+
+    Division by zero, `min // -1`, shifts outside the width, and f8e4m3fn results beyond its range.
+    """
+    if not may_be_invalid(op, dtype):
+        return np.zeros((), np.bool_)
+    operands = [np.asarray(a, storage(dtype)) for a in arrays]
+    if dtype.is_float:
+        return np.asarray(np.abs(_float(op, operands, dtype, f32)) >= FORMATS[dtype.name].limit)
+    return np.asarray(INVALID[op.name](*operands, dtype))
+
+
+def _float(op: Op, operands: list[Array], dtype: DType, to: DType) -> Array:
+    """A float operator on `dtype`, its result rounded to `to`."""
+    if op.name in LIBRARY:
+        return _library(op, operands, to)
+    if op.name == "fma":
+        return _fma(operands, dtype, to)
+    result = FLOAT[op.name](*(widen(a, dtype) for a in operands))
+    return np.asarray(result) if op.result == "bool" else narrow(np.asarray(result), to)
+
+
+def _fma(operands: list[Array], dtype: DType, to: DType) -> Array:
+    if dtype is f64:
+        return fma64(*operands)
+    exact = fma_odd(*operands)
+    return narrow(narrow(exact, f32) if dtype.bits == 8 else exact, to)  # fp8 is evaluated in f32, then rounded
+
+
+def _library(op: Op, operands: list[Array], to: DType) -> Array:
+    """A library function in f64, a block at a time."""
+    function = LIBRARY[op.name]
+    shape = np.broadcast_shapes(*(a.shape for a in operands))
+    flat = [np.broadcast_to(a, shape).reshape(-1) for a in operands]
+    result = np.empty(flat[0].size, storage(to))
+    for start in range(0, result.size, BLOCK):
+        block = [a[start : start + BLOCK].astype(np.float64) for a in flat]
+        result[start : start + BLOCK] = narrow(function(*block), to)
+    return result.reshape(shape)
