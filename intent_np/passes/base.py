@@ -1,0 +1,47 @@
+"""What a pass is: a named function from one language to another, with typed options.
+
+    @nanopass(BLOCKED, BLOCKED)
+    def peel_tails(program, *, enabled: bool = True): ...
+
+Keyword-only parameters are the pass' options (`--option peel_tails.enabled=false`); the docstring says what the pass
+does, why it stands here, and what it preserves.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from ..terms.language import Language
+
+
+class Pass:
+    """A pass with its languages; call it like the function that it is."""
+
+    def __init__(self, function: Callable[..., Any], source: Language, target: Language) -> None:
+        self.function, self.source, self.target = function, source, target
+        self.name = function.__name__
+        self.doc = inspect.getdoc(function) or ""
+        self.module = function.__module__
+        parameters = inspect.signature(function).parameters.values()
+        self.options: dict[str, Any] = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+
+    def __call__(self, program: Any, **options: Any) -> Any:
+        unknown = set(options) - set(self.options)
+        if unknown:
+            raise TypeError(f"{self.name} has no option {', '.join(sorted(unknown))}; it has {sorted(self.options)}")
+        return self.function(program, **options)
+
+    @property
+    def optional(self) -> bool:
+        """Whether the pipeline is complete without it: it stays in one language."""
+        return self.source is self.target
+
+    def __repr__(self) -> str:
+        return f"<pass {self.name}: {self.source.name} -> {self.target.name}>"
+
+
+def nanopass(source: Language, target: Language) -> Callable[[Callable[..., Any]], Pass]:
+    """Declare a function to be a pass from `source` to `target`."""
+    return lambda function: Pass(function, source, target)

@@ -1,0 +1,127 @@
+"""grouped -> blocked: every axis becomes blocks.
+
+    group over (m, n)                                      blocked over (tile of m by BM, tile of n by BN)
+    contract over k of a[m, k], b[k, n]                    fold sum over slice of k by BK of
+                                                             contract over k of (a[m, k] valid m < M && k < K), …
+
+A reduction, a contraction and a region are one loop form, `Fold`.  A reduction may permute, so it keeps partial results
+apart lane by lane and reduces across lanes once, behind the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..rules.simplify import node, substitute
+from ..terms.blocked import BLOCKED, BlockedProgram, Fold, Slice, Tile, Traverse, Whole, complete, member
+from ..terms.core import inherit, replace, walk
+from ..terms.grouped import GROUPED, GroupedProgram
+from ..terms.index import AxisLike, Value, conjunction, const, lt, select
+from ..terms.normal import Contract, Coord, Load, Part, Reduce, Region, Store, builtin, identity
+from .base import nanopass
+from .blocks import fragments
+
+
+@nanopass(GROUPED, BLOCKED)
+def block_axes(program: GroupedProgram, *, sizes: Mapping[str, int] = {}, lanewise: bool = True) -> BlockedProgram:
+    """Give each axis its fragment: program axes tiles or points, inner axes whole or sliced by a loop.
+
+    Every access and every reduced operand gets the membership of its padded lanes as an ordinary predicate.
+    Preserves each stored element; padded lanes touch nothing and combine as identities.
+    """
+    (group,) = program.groups
+    fragment = fragments(group, sizes)
+    blocking = _Blocking(fragment, lanewise)
+    effects = tuple(blocking(e) for e in group.effects)
+    space = tuple(fragment[a] for a in group.workset)
+    return BlockedProgram(program.name, program.parameters, space, effects, program.permissions, program.target)
+
+
+class _Blocking:
+    def __init__(self, fragment: dict[Any, AxisLike], lanewise: bool) -> None:
+        self.fragment, self.lanewise = fragment, lanewise
+        self.done: dict[Any, Any] = {}
+
+    def __call__(self, root: Any) -> Any:
+        for t in walk(root):
+            if t not in self.done:
+                self.done[t] = inherit(t, self.step(t))
+        return self.done[root]
+
+    def of(self, axis: Any) -> Any:
+        return self.fragment[axis.axis if isinstance(axis, Part) else axis]
+
+    def step(self, t: Any) -> Any:
+        match t:
+            case Coord():
+                # an inner axis keeps its logical coordinate until its binder decides which block it is in
+                return Coord(self.of(t.axis)) if isinstance(self.of(t.axis), (Tile, Whole)) or self._scalar(t.axis) else t
+            case Reduce() | Contract() | Region():
+                return self._bind(t)
+            case Load():
+                return self._guarded(node(t.rebuild(self.done)))  # type: ignore[attr-defined]
+            case Store():
+                return self._store(node(t.rebuild(self.done)))  # type: ignore[attr-defined]
+            case Slice() | Tile() | Whole():
+                return t
+        return node(t.rebuild(self.done))
+
+    def _scalar(self, axis: Any) -> bool:
+        return not isinstance(self.of(axis), (Slice, Tile, Whole))
+
+    def _guard(self, axis: Any) -> Value | None:
+        """Membership of the lane that `axis` (logical, when its block is not chosen yet) stands for."""
+        fragment = axis if isinstance(axis, (Tile, Whole, Slice)) else self.of(axis)
+        p = member(fragment)
+        return None if p is None else node(lt(Coord(axis), fragment.axis.hi))
+
+    def _guarded(self, t: Any) -> Any:
+        lanes = sorted(frozenset().union(*(i.lanes for i in t.index)), key=lambda a: a.digest)
+        return node(replace(t, valid=conjunction(t.valid, *(self._guard(a) for a in lanes))))
+
+    def _store(self, t: Store) -> Any:
+        lanes = t.value.lanes.union(*(i.lanes for i in t.index), t.valid.lanes if t.valid is not None else ())
+        ordered = sorted(lanes, key=lambda a: a.digest)
+        effect: Any = node(replace(t, valid=conjunction(t.valid, *(self._guard(a) for a in ordered))))
+        for a in dict.fromkeys(a for i in reversed(t.index) for a in sorted(i.lanes, key=lambda a: a.digest)):
+            if a in self.fragment and isinstance(self.of(a), Slice):
+                s = self.of(a)
+                effect = Traverse(s, substitute(effect, {Coord(a): Coord(s)}))
+        return effect
+
+    def _bind(self, t: Any) -> Any:
+        s = self.of(t.axis)
+        here = {Coord(t.axis): Coord(s)}
+        if isinstance(t, Region):
+            here = {Coord(Part(t.axis)): Coord(s)}
+            values = tuple(substitute(self.done[v], here) for v in t.values)
+            return Fold(s, t.combine, values, t.identities)
+        part = isinstance(t.axis, Part)  # inside a region, one block is in hand
+        if isinstance(t, Contract):
+            left, right = (self._masked(substitute(self.done[v], here), s, const(0, v.type)) for v in (t.left, t.right))
+            core = inherit(t, node(Contract(s, left, right, t.acc)))
+            if part or not isinstance(s, Slice):
+                return core
+            return Fold(s, builtin("sum", t.acc), (core,), (identity("sum", t.acc),))
+        values = tuple(self._masked(substitute(self.done[v], here), s, i) for v, i in zip(t.values, t.identities, strict=True))
+        if part or not isinstance(s, Slice):
+            return node(Reduce(s, t.combine, values, t.identities))
+        if self.lanewise and all(s in v.lanes for v in values):
+            partial = inherit(t, Fold(s, t.combine, values, t.identities, True))
+            return node(Reduce(s, t.combine, self._components(partial), t.identities))
+        core = node(Reduce(s, t.combine, values, t.identities))
+        return Fold(s, t.combine, self._components(core), t.identities)
+
+    def _components(self, t: Any) -> tuple[Any, ...]:
+        from ..terms.normal import Proj
+
+        return (t,) if not isinstance(t.type, tuple) else tuple(Proj(t, i) for i in range(len(t.type)))
+
+    def _masked(self, v: Any, s: Any, neutral: Any) -> Any:
+        """`v` for members, the identity for padded lanes; a value without the lane gets it from the predicate."""
+        if complete(s) and s in v.lanes:
+            return v
+        return node(select(lt(Coord(s), s.axis.hi), v, neutral))
+
+

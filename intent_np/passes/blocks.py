@@ -1,0 +1,137 @@
+"""Block extents: a first choice for every axis, by what it does.  Physical parameters; a tuner may choose others.
+
+Contractions: 128 x 128 tiles of the two free axes (128 x 256 where the operands are small), 128 bytes of the summed axis.
+Reductions along a row: a whole resident row, or blocks of 16 KiB; short rows several at a time.  Pointwise: one long run
+along the contiguous axis, or square tiles where two axes are contiguous in different views.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..terms.blocked import Point, Slice, Tile, Whole
+from ..terms.core import arena, find, named
+from ..terms.grouped import Group
+from ..terms.index import AxisLike, Physical, is_const
+from ..terms.normal import Axis, Contract, Load, Region, Store
+from .expand_contractions import free_axes
+from .roles import axes, extent_bound, is_resident
+
+POINTWISE = 2048  # elements of a pointwise block
+ROW_BLOCK = 4096  # elements of a traversal block
+SMALL_ROW = 2048  # elements that several short rows fill together
+
+
+def power_of_two(n: int) -> int:
+    """The least power of two that is not below `n`."""
+    return 1 << max(0, n - 1).bit_length()
+
+
+def fragments(group: Group, sizes: Mapping[str, int]) -> dict[Axis, AxisLike]:
+    """The fragment axis that stands for each logical axis; `sizes` overrides extents by axis name."""
+    every = axes(group.effects)
+    extents = _extents(group, every)
+    names: set[str] = set()
+    out: dict[Axis, AxisLike] = {}
+    for a in every:
+        label = arena().names.get(a, "i")
+        n = sizes.get(label, extents[a])
+        program = a in group.workset
+        if program and n == 1:
+            out[a] = named(Point(a), label)
+            continue
+        size = Physical(_parameter(label, names), power_of_two(n))
+        kind: Any = Tile if program else Whole if is_resident(a, group.effects) else Slice
+        out[a] = named(kind(a, size), label)
+    return out
+
+
+def _parameter(label: str, taken: set[str]) -> str:
+    """`BM` for an axis `m`, `BLOCK_COLUMNS` for `columns`."""
+    base = "B" + label.upper() if len(label) == 1 else "BLOCK_" + label.upper()
+    name, i = base, 1
+    while name in taken:
+        name, i = f"{base}_{i}", i + 1
+    taken.add(name)
+    return name
+
+
+def _extents(group: Group, every: list[Axis]) -> dict[Axis, int]:
+    contracts = list(find(group.effects, Contract))
+    resident = {a: power_of_two(extent_bound(a) or 1) for a in every if a not in group.workset and is_resident(a, group.effects)}
+    if contracts:
+        chosen = _contracted(group, contracts)
+    elif any(a not in group.workset for a in every):
+        chosen = _reduced(group, every, resident)
+    else:
+        chosen = _pointwise(group)
+    return {a: resident.get(a) or chosen.get(a, 1) for a in every}
+
+
+def _store_order(group: Group) -> list[Axis]:
+    return [a for e in group.effects for i in e.index for a in sorted(i.lanes, key=lambda a: a.digest)]  # type: ignore[attr-defined]
+
+
+def _contracted(group: Group, contracts: list[Any]) -> dict[Axis, int]:
+    order = _store_order(group)
+    online = any(True for _ in find(group.effects, Region))
+    chosen: dict[Axis, int] = {}
+    for t in contracts:
+        width = max(1, t.left.type.bytes)
+        left, right = (_last(side, order) for side in free_axes(t))
+        wide = 128 if width <= 2 else 64
+        chosen.setdefault(left, 128 if width <= 4 else 64)
+        chosen.setdefault(right, 64 if online or len(contracts) > 1 else 256 if width <= 2 and _plain(group) else wide)
+        axis = getattr(t.axis, "axis", t.axis)
+        chosen.setdefault(axis, 64 if online or len(contracts) > 1 else max(16, 128 // width) if width < 8 else 16)
+    return chosen
+
+
+def _plain(group: Group) -> bool:
+    """One store of one contraction: the accumulator may be large."""
+    return len(group.effects) == 1
+
+
+def _last(axes: list[Axis], order: list[Axis]) -> Axis:
+    return max(axes, key=lambda a: order.index(a) if a in order else len(order))
+
+
+def contiguous(group: Group) -> dict[Axis, int]:
+    """How many views run contiguously along each axis."""
+    count: dict[Axis, int] = {}
+    for t in (*find(group.effects, Load), *find(group.effects, Store)):
+        strides = t.view.strides
+        unit = [i for i, s in enumerate(strides) if is_const(s, 1)] or ([len(strides) - 1] if strides else [])
+        for i in unit:
+            for a in t.index[i].lanes:
+                count[a] = count.get(a, 0) + 1
+    return count
+
+
+def _pointwise(group: Group) -> dict[Axis, int]:
+    runs = [a for a in contiguous(group) if a in group.workset]
+    if len(runs) >= 2:
+        return dict.fromkeys(runs[-2:], 64)
+    if runs:
+        return {runs[0]: POINTWISE}
+    return {group.workset[-1]: POINTWISE} if group.workset else {}
+
+
+def _reduced(group: Group, every: list[Axis], resident: dict[Axis, int]) -> dict[Axis, int]:
+    inner = [a for a in every if a not in group.workset]
+    runs = contiguous(group)
+    chosen: dict[Axis, int] = {}
+    outer = [a for a in group.workset if a in runs]
+    along = [a for a in inner if a in runs]
+    row = 1
+    for a in inner:
+        row *= resident.get(a, 1)
+    if outer and not along:  # the reduction runs across memory: blocks are wide along the contiguous program axis
+        chosen[outer[-1]] = 128
+        chosen |= {a: 32 for a in inner if a not in resident}
+        return chosen
+    chosen |= {a: ROW_BLOCK for a in inner if a not in resident}
+    if group.workset and inner and all(a in resident for a in inner) and row < SMALL_ROW:
+        chosen[group.workset[-1]] = max(1, SMALL_ROW // row)
+    return chosen

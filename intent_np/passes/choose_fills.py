@@ -1,0 +1,60 @@
+"""blocked -> blocked: masks that a load's fill makes unnecessary disappear.
+
+    reduce max of select(c < N, (load x[c] valid (c < N) fill 0), -inf)
+    reduce max of (load x[c] valid (c < N) fill -inf)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..rules.simplify import node, substitute
+from ..terms.blocked import BLOCKED, BlockedProgram
+from ..terms.core import find, replace, rewrite, walk
+from ..terms.dtypes import bool_
+from ..terms.index import Const, apply, conjuncts, is_op
+from ..terms.normal import Load
+from .base import nanopass
+
+FILLS = (0, float("-inf"), float("inf"))
+
+
+@nanopass(BLOCKED, BLOCKED)
+def choose_fills(program: BlockedProgram, *, enabled: bool = True) -> BlockedProgram:
+    """Give each masked load the fill under which most selects are provably neutral, and drop those.
+
+    After blocking, which makes the masks, and before ranges are narrowed, which reads what is left of them.
+    Preserves every value in valid lanes; only what padded lanes hold changes, and no result depends on it.
+    """
+    if not enabled:
+        return program
+    for t in [t for t in find(program, Load) if t.valid is not None]:
+        if t.type.is_float:
+            tries = [(f, drop_neutral(_with_fill(program, t, f))) for f in FILLS]
+            _, program = min(tries, key=lambda pair: (_selects(pair[1]), FILLS.index(pair[0])))
+    return drop_neutral(program)
+
+
+def _with_fill(program: Any, t: Load, fill: float) -> Any:
+    return substitute(program, {t: replace(t, fill=fill)}, everywhere=True)
+
+
+def _selects(program: Any) -> int:
+    return sum(is_op(t, "select") for t in walk(program))
+
+
+def drop_neutral(program: Any) -> Any:
+    """select(P, v, c) -> v where every way for P to be false already makes v equal c."""
+
+    def step(t: Any) -> Any:
+        t = node(t)
+        if is_op(t, "select") and isinstance(t.args[2], Const):
+            p, v, c = t.args
+            needed = [q for q in conjuncts(p) if substitute(v, {q: Const(False, bool_)}) is not c]
+            if not needed and (conjuncts(p)):
+                return v
+            if len(needed) < len(conjuncts(p)):
+                return node(apply("select", apply("and", *needed) if len(needed) > 1 else needed[0], v, c))
+        return t
+
+    return rewrite((program,), step)[0]

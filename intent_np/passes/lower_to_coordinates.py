@@ -1,0 +1,265 @@
+"""logical -> normal: tensors become functions of coordinates.
+
+    y[row, columns] = w / reduce.sum(w, 0)
+    store y[row, columns] = w(columns) / (reduce sum over columns of w(columns))
+
+Positions, broadcasts, transposes, reshapes and slices all become index terms at once, by asking each value for its
+element at given positions.  A dimension remembers the domain that it runs over, so that the columns of a load, of a
+reduction over it and of a store are one axis.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import error
+from ..rules.simplify import node
+from ..terms import logical as L
+from ..terms.core import arena, find, inherit, named
+from ..terms.index import Apply, Cast, Const, Value, add, apply, conjunction, const, is_const, mul, sub
+from ..terms.normal import NORMAL, Axis, Contract, Coord, Load, Program, Proj, Reduce, Store, builtin, identity
+from .base import nanopass
+
+
+@nanopass(L.LOGICAL, NORMAL)
+def lower_to_coordinates(program: L.LogicalProgram) -> Program:
+    """Write every stored value as a function of the coordinates of its store.
+
+    Here, after calls are inlined: from now on there are no shapes and no positional axes.
+    Preserves each stored element and the order of effects.
+    """
+    effects = _Lowering(program).effects(program.body, ())
+    return Program(program.name, program.parameters, tuple(effects), program.permissions, program.target)
+
+
+Positions = tuple[Value, ...]
+
+
+class _Lowering:
+    def __init__(self, program: L.LogicalProgram) -> None:
+        self.memo: dict[tuple[Value, Positions], Value] = {}
+        self.stores: dict[L.Write, Store] = {}
+        # nested loops over one domain take the first `use` numbers, the dimensions of tensors those after them
+        self.first_use: dict[tuple[Value, Value], int] = {}
+        for v in find(program, L.LoopVar):
+            key = self._bounds(v.domain)
+            self.first_use[key] = max(self.first_use.get(key, 0), v.depth + 1)
+
+    # ---- axes
+
+    def _bounds(self, d: L.Domain) -> tuple[Value, Value]:
+        """Bounds of the axis of a domain; a stepped domain is numbered from 0."""
+        return (self.scalar(d.lo), self.scalar(d.hi)) if d.step is None else (const(0), self.scalar(d.extent))
+
+    def _absolute(self, d: L.Domain, position: Value) -> Value:
+        step = position if d.step is None else node(mul(position, self.scalar(d.step)))
+        return node(add(step, self.scalar(d.lo)))  # type: ignore[no-any-return]
+
+    def axis(self, d: L.Domain, taken: Any) -> Axis:
+        """An axis over `d` that none of the coordinates `taken` varies along."""
+        lo, hi = self._bounds(d)
+        use = self.first_use.get((lo, hi), 0)
+        while (a := Axis(lo, hi, use)) in taken:
+            use += 1
+        inherit(d, a)
+        if d in arena().names:
+            named(a, arena().names[d])
+        return a
+
+    def position(self, d: L.Domain, a: Axis) -> Value:
+        """The position along a dimension of the coordinate of its axis."""
+        return node(sub(Coord(a), a.lo)) if d.step is None else Coord(a)  # type: ignore[no-any-return]
+
+    def domains(self, v: Value) -> tuple[L.Domain, ...]:
+        """The domain that each dimension of a tensor runs over; 0..extent where none is known."""
+        shape = L.shape_of(v)
+        if isinstance(v, (L.Read, L.Take)):
+            found = [None if isinstance(s, L.NewAxis) else s.domain for s in v.subscripts if not isinstance(s, L.At)]  # type: ignore[attr-defined]
+            if isinstance(v, L.Take):
+                inner = iter(self.domains(v.value))
+                kept = [(s, next(inner) if not isinstance(s, L.NewAxis) else None) for s in v.subscripts]
+                found = [
+                    d if isinstance(s, L.Along) and d is not None and s.domain.extent is d.extent else getattr(s, "domain", None)
+                    for s, d in kept if not isinstance(s, L.At)
+                ]  # fmt: skip
+        elif isinstance(v, L.Indices):
+            found = [v.domain]
+        elif isinstance(v, L.Convert):
+            found = list(self.domains(v.value))
+        elif isinstance(v, L.Transpose):
+            inner_domains = self.domains(v.value)
+            found = [inner_domains[p] for p in v.permutation]
+        elif isinstance(v, L.Pointwise):
+            found = self._merged(v.args, len(shape))
+        elif isinstance(v, L.TensorReduce):
+            found = self._merged(v.values, len(L.broadcast(tuple(L.shape_of(x) for x in v.values))))
+            found[v.dimension : v.dimension + 1] = [None] if v.keepdims else []
+        elif isinstance(v, L.TensorContract):
+            summed, paired = {p[0] for p in v.summed}, {p[1] for p in (*v.summed, *v.batch)}
+            found = [d for i, d in enumerate(self.domains(v.left)) if i not in summed]
+            found += [d for j, d in enumerate(self.domains(v.right)) if j not in paired]
+        else:
+            found = [None] * len(shape)
+        return tuple(d if d is not None and d.extent is e else L.Domain(const(0), e) for d, e in zip(found, shape, strict=True))
+
+    def _merged(self, values: tuple[Value, ...], rank: int) -> list[Any]:
+        found: list[Any] = [None] * rank
+        for a in values:
+            for i, d in enumerate(reversed(self.domains(a)), 1):
+                if found[-i] is None and not is_const(L.shape_of(a)[-i], 1):
+                    found[-i] = d
+        return found
+
+    # ---- values
+
+    def scalar(self, v: Value) -> Any:
+        return self.at(v, ())
+
+    def at(self, v: Any, where: Positions) -> Any:
+        """The element of `v` at these positions, one for each of its dimensions."""
+        found = self.memo.get((v, where))
+        if found is None:
+            found = inherit(v, node(self._element(v, where)))
+            self.memo[v, where] = found
+        return found
+
+    def fitted(self, v: Value, where: Positions) -> Any:
+        """`v` broadcast: its dimensions are the last of `where`, those of extent 1 stand at 0."""
+        shape = L.shape_of(v)
+        tail = where[len(where) - len(shape) :]
+        return self.at(v, tuple(const(0) if is_const(e, 1) else p for e, p in zip(shape, tail, strict=True)))
+
+    def _element(self, v: Any, where: Positions) -> Any:
+        match v:
+            case Const() | L.Extent() | L.Stride() | L.Param():
+                return v
+            case Apply():
+                return apply(v.op, *(self.scalar(a) for a in v.args))
+            case Cast():
+                return Cast(self.scalar(v.value), v.dtype, v.mode)
+            case L.LoopVar():
+                lo, hi = self._bounds(v.domain)
+                a = inherit(v.domain, Axis(lo, hi, v.depth))
+                named(a, arena().names.get(v, arena().names.get(v.domain, "i")))
+                return Coord(a) if v.domain.step is None else self._absolute(v.domain, Coord(a))
+            case L.Read():
+                after = self.stores.get(v.after) if isinstance(v.after, L.Write) else None
+                return Load(v.view, self._indices(v.subscripts, where), after=after)
+            case L.Take():
+                return self.at(v.value, self._indices(v.subscripts, where))
+            case L.Indices():
+                return self._absolute(v.domain, where[0])
+            case L.Pointwise():
+                return apply(v.op, *(self.fitted(a, where) for a in v.args))
+            case L.Convert():
+                return Cast(self.at(v.value, where), v.dtype, v.mode)
+            case L.Filled():
+                return self.scalar(v.value)
+            case L.Transpose():
+                inner: list[Any] = [None] * len(where)
+                for i, p in enumerate(v.permutation):
+                    inner[p] = where[i]
+                return self.at(v.value, tuple(inner))
+            case L.Reshape():
+                return self.at(v.value, self._reshaped(L.shape_of(v.value), v.shape, where))
+            case L.TensorReduce():
+                return self._reduce(v, where)
+            case L.TensorContract():
+                return self._contract(v, where)
+            case Proj():
+                return Proj(self.at(v.value, where), v.position)
+        raise error("E901", found=f"{type(v).__name__} in a value that is lowered to coordinates", spans=arena().spans.get(v, ()))
+
+    def _indices(self, subscripts: tuple[L.Subscript, ...], where: Positions) -> Positions:
+        rest, out = iter(where), []
+        for s in subscripts:
+            if isinstance(s, L.At):
+                out.append(self.scalar(s.value))
+                continue
+            p = next(rest)
+            if isinstance(s, L.Along):
+                out.append(self._absolute(s.domain, p))
+        return tuple(out)
+
+    def _reshaped(self, old: Positions, new: Positions, where: Positions) -> Positions:
+        """Row-major delinearization of the linear position; equal leading extents pass through."""
+        same = 0
+        while same < min(len(old), len(new)) and old[same] is new[same]:
+            same += 1
+        linear: Any = const(0)
+        for e, p in zip(new[same:], where[same:], strict=True):
+            linear = node(add(node(mul(linear, self.scalar(e))), p))
+        out: list[Any] = []
+        rest = old[same:]
+        for i, e in reversed(list(enumerate(rest))):
+            out.insert(0, linear if i == 0 else node(apply("mod", linear, self.scalar(e))))
+            linear = node(apply("floordiv", linear, self.scalar(e)))
+        return (*where[:same], *out)
+
+    def _reduce(self, v: L.TensorReduce, where: Positions) -> Any:
+        shape = L.broadcast(tuple(L.shape_of(x) for x in v.values))
+        d = (self._merged(v.values, len(shape))[v.dimension]) or L.Domain(const(0), shape[v.dimension])
+        outer = where[: v.dimension], where[v.dimension + v.keepdims :]
+        a = self.axis(d, frozenset().union(*(p.lanes for p in (*outer[0], *outer[1]))))
+        inside = (*outer[0], self.position(d, a), *outer[1])
+        return Reduce(a, v.combine, tuple(self.fitted(x, inside) for x in v.values), v.identities)
+
+    def _contract(self, v: L.TensorContract, where: Positions) -> Any:
+        taken = frozenset().union(*(p.lanes for p in where)) if where else frozenset()
+        left: list[Any] = [None] * len(L.shape_of(v.left))
+        right: list[Any] = [None] * len(L.shape_of(v.right))
+        axes = []
+        for i, j in v.summed:
+            d = self.domains(v.left)[i]
+            a = self.axis(d, taken)
+            taken |= {a}
+            axes.append(a)
+            left[i] = right[j] = self.position(d, a)
+        rest = iter(where)
+        for i in range(len(left)):
+            if left[i] is None:
+                left[i] = next(rest)
+        for i, j in v.batch:
+            right[j] = left[i]
+        right = [next(rest) if p is None else p for p in right]
+        total = Contract(axes[-1], self.fitted(v.left, tuple(left)), self.fitted(v.right, tuple(right)), v.acc)
+        for a in reversed(axes[:-1]):
+            total = Reduce(a, builtin("sum", v.acc), (node(total),), (identity("sum", v.acc),))  # type: ignore[assignment]
+        return total
+
+    # ---- effects
+
+    def effects(self, body: tuple[Any, ...], guards: tuple[Value, ...]) -> list[Any]:
+        out: list[Any] = []
+        for s in body:
+            match s:
+                case L.Write():
+                    out.append(self._write(s, guards))
+                case L.Parallel():
+                    out += self.effects(s.body, guards)
+                case L.Branch():
+                    c = self.scalar(s.condition)
+                    out += self.effects(s.then, (*guards, c))
+                    out += self.effects(s.otherwise, (*guards, node(apply("not", c))))
+                case _:
+                    raise error("E902", found=f"a {type(s).__name__} statement", spans=arena().spans.get(s, ()))
+        return out
+
+    def _write(self, s: L.Write, guards: tuple[Value, ...]) -> Store:
+        points = frozenset().union(*(self.scalar(p.value).lanes for p in s.subscripts if isinstance(p, L.At)))
+        taken: frozenset[Any] = frozenset(points)
+        positions: list[Any] = []
+        for p in s.subscripts:
+            if isinstance(p, L.NewAxis):
+                positions.append(const(0))
+            elif isinstance(p, L.Along):
+                if is_const(p.domain.extent, 1):
+                    positions.append(const(0))
+                else:
+                    a = self.axis(p.domain, taken)
+                    taken |= {a}
+                    positions.append(self.position(p.domain, a))
+        value = self.fitted(s.value, tuple(positions))
+        store = Store(s.view, self._indices(s.subscripts, tuple(positions)), value, conjunction(*guards))
+        self.stores[s] = store
+        return inherit(s, store)  # type: ignore[return-value]

@@ -1,0 +1,72 @@
+"""What each axis of a program is for: program, resident or traversal.  Analyses, asked by the grouping and blocking passes.
+
+An axis is *program* when it is free in every store, its bounds are launch expressions, and no structured value that
+reads memory lacks it (else every block would repeat that work).  Any other axis is *resident* where its extent class
+fits one fragment, else a *traversal*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..rules.facts import upper
+from ..rules.simplify import simplify
+from ..terms.core import contains, find, walk
+from ..terms.index import Value, sub
+from ..terms.normal import Axis, Contract, Coord, Effect, Load, Part, Reduce, Region
+
+RESIDENT_LIMIT = 8192  # lanes; a longer axis is traversed (16 warps hold 16 f32 a thread)
+
+
+def extent_bound(axis: Axis) -> int | None:
+    """A proved upper bound of the number of members."""
+    return upper(simplify(sub(axis.hi, axis.lo)))
+
+
+def may_be_resident(axis: Axis) -> bool:
+    bound = extent_bound(axis)
+    return bound is not None and bound <= RESIDENT_LIMIT
+
+
+def structured(roots: Iterable[Any]) -> list[Any]:
+    """Reductions, contractions and regions, whose work a program block could repeat."""
+    return list(find(tuple(roots), (Reduce, Contract, Region)))  # type: ignore[arg-type]
+
+
+def program_axes(effects: tuple[Effect, ...]) -> tuple[Axis, ...]:
+    """The axes to spread over the grid, in the order of the stores' indices."""
+    inner = [t for t in structured(effects) if contains(t, Load)]
+    eligible: dict[Any, None] = {}
+    for i, e in enumerate(effects):
+        own = [t for t in inner if t in set(walk(e))]
+        found = [a for a in _in_index_order(e) if not _reads_memory(a) and all(a in t.lanes for t in own)]
+        eligible = dict.fromkeys(found) if i == 0 else {a: None for a in eligible if a in found}
+    return tuple(eligible)
+
+
+def _in_index_order(e: Any) -> list[Any]:
+    return list(dict.fromkeys(a for i in e.index for a in sorted(i.lanes, key=lambda a: (a.use, a.digest))))
+
+
+def _reads_memory(axis: Axis) -> bool:
+    return contains(axis.lo, Load) or contains(axis.hi, Load)
+
+
+def axes(roots: Iterable[Any]) -> list[Axis]:
+    """Every logical axis below the roots, in first-use order."""
+    found: dict[Axis, None] = {}
+    for t in walk(*roots):
+        a = t.axis if isinstance(t, (Coord, Reduce, Contract, Region)) else None
+        a = a.axis if isinstance(a, Part) else a
+        if isinstance(a, Axis):
+            found[a] = None
+    return list(found)
+
+
+def is_resident(axis: Axis, roots: Iterable[Any]) -> bool:
+    """Whether an inner axis is held whole in a fragment; a region's axis is always traversed."""
+    return may_be_resident(axis) and not any(r.axis is axis for r in find(tuple(roots), Region))
+
+
+__all__ = ["RESIDENT_LIMIT", "Value", "axes", "extent_bound", "is_resident", "may_be_resident", "program_axes", "structured"]
