@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from intent_np.error_codes import CODES, REMARKS
+
+if TYPE_CHECKING:
+    from intent_np.terms.language import Language
 
 _CHAPTERS = {
     "E0": "The language used outside its place",
@@ -29,4 +36,68 @@ def error_index() -> str:
                 lines += [f"*Fix:* {row.fix.replace('{{', '{').replace('}}', '}')}", ""]
     lines += ["## P: Remarks", ""]
     lines += [f"**{code}** {text}" for code, text in REMARKS.items()]
+    return "\n".join(lines)
+
+
+def grammar(name: str) -> str:
+    """The language called `name`: what it is, what it changes of its base, and each term with its text and meaning."""
+    language: Language = getattr(import_module(f"intent_np.terms.{name}"), name.upper())
+    lines = [inspect.cleandoc(language.about), ""]
+    if language.base:
+        lines += [
+            f"Extends `{language.base.name}`: adds {_names(language.added)}; removes {_names(language.removed)}.",
+            "",
+        ]
+    sorts: dict[str, list[Any]] = {}
+    for term in language.terms:
+        sorts.setdefault(term.__bases__[0].__name__, []).append(term)
+    for sort, terms in sorts.items():
+        lines += [f"### {sort}", ""]
+        for term in terms:
+            meaning = " ".join(inspect.cleandoc(term.__doc__ or "").split())
+            text = production(term)
+            shown = f"\n```\n{text}\n```" if "\n" in text else f" `` {text} ``  "
+            lines += [f"**{term.__name__}**{shown}", meaning, ""]
+    return "\n".join(lines)
+
+
+def _names(terms: tuple[type[Any], ...]) -> str:
+    return ", ".join(f"`{term.__name__}`" for term in terms) or "nothing"
+
+
+def production(term: type[Any]) -> str:
+    """The text form of a term as a grammar: fields as `<name: Sort>`, `*` for several, optional groups in `[ ]`."""
+    from intent_np.terms.template import Block, Hole, Text, parts
+
+    fields = {field.name: field for field in term.fields}
+
+    def spelled(part: Any) -> str:
+        if isinstance(part, Text):
+            return part.text
+        if isinstance(part, Hole):
+            return _field(fields[part.field])
+        if isinstance(part, Block):
+            return f"\n  {_field(fields[part.field])}\n"
+        inside = "".join(map(spelled, part.before))
+        # A flag is present or not; it has no text of its own.
+        middle = "" if fields[part.field].sort is bool else _field(fields[part.field])
+        return f"[{inside}{middle}{''.join(map(spelled, part.after))}]"
+
+    return "".join(map(spelled, parts(term)))
+
+
+def _field(field: Any) -> str:
+    sort = getattr(field.sort, "__name__", str(field.sort))
+    return f"<{field.name}: {sort}{'*' if field.kind == 'terms' else ''}>"
+
+
+def pass_table() -> str:
+    """The pipeline in order: each pass with its languages, its options and its docstring."""
+    from intent_np.passes.pipeline import PIPELINE
+
+    lines: list[str] = []
+    for number, step in enumerate(PIPELINE, 1):
+        lines += [f"### {number}. {step.name} : {step.source.name} → {step.target.name}", "", step.doc, ""]
+        if step.options:
+            lines += ["*Options:* " + ", ".join(f"`{key}={value}`" for key, value in step.options.items()), ""]
     return "\n".join(lines)

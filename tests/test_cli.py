@@ -89,3 +89,33 @@ def test_specs_are_checked_without_writing(capsys, tmp_path) -> None:
     assert run(capsys, "docs", "--folder", str(tmp_path))[0] == OK
     assert "**E101**" in page.read_text()
     assert run(capsys, "docs", "--folder", str(tmp_path), "--check") == (OK, "", "")
+
+
+RELU = """\
+M = extent
+x = view in f16[M] strides [1]
+y = view out f16[M] strides [1]
+row = axis 0..M
+program @relu(x, y, M) {
+  store y[row] = maximum((load x[row]), 0.0:f16)
+}
+"""
+
+
+def test_opt_prints_what_it_read(capsys, tmp_path) -> None:
+    file = tmp_path / "relu.normal"
+    file.write_text(RELU)
+    assert run(capsys, "opt", str(file)) == (OK, RELU.rstrip() + "\n", "")
+    code, out, _ = run(capsys, "opt", str(file), "--json")
+    assert (code, json.loads(out)) == (OK, {"level": "normal", "passes": [], "text": RELU.rstrip()})
+
+
+def test_opt_points_at_text_that_it_cannot_read(capsys, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "relu.txt").write_text(RELU.replace("load x[row]", "lod x[row]"))
+    code, out, err = run(capsys, "opt", "relu.txt", "--level", "normal")
+    assert (code, out) == (FAILED, "")
+    assert err.startswith("relu.txt:6:3: E701 the text is not a normal program\n    6 |   store y[row]")
+    code, _, err = run(capsys, "opt", "relu.txt", "--level", "nrmal")
+    assert code == USAGE
+    assert "did you mean 'normal'?" in err

@@ -9,6 +9,7 @@ import typer
 from intent_np.cli.build import build
 from intent_np.cli.docs import docs
 from intent_np.cli.doctor import doctor
+from intent_np.cli.opt import opt
 from intent_np.cli.passes import passes
 from intent_np.cli.verify import verify
 
@@ -30,6 +31,7 @@ def intent_np(
 
 app.command()(build)
 app.command()(verify)
+app.command()(opt)
 app.command()(passes)
 app.command()(doctor)
 app.command(hidden=True)(docs)

@@ -1,7 +1,7 @@
 """`intent-np docs`: write the generated parts of the specification again, or check that they are current.
 
 A part stands in a hand-written page between `<!-- generated: NAME -->` and `<!-- end -->`.  Add one by putting the
-two marks into a page and a row into `PARTS`; its function takes nothing and returns Markdown.
+two marks into a page and a row into `PARTS`; its function returns Markdown.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ import typer
 
 
 class Part(NamedTuple):
-    """One generated part: the page below `specs/`, the name in its marks, and `module:function` that makes it."""
+    """One generated part: the page below `specs/`, the name in its marks, and `module:function` that makes it of
+    `arguments`."""
 
     page: str
     name: str
     maker: str
+    arguments: tuple[str, ...] = ()
 
 
 PARTS: Final = (Part("errors.md", "codes", "intent_np.documentation:error_index"),)
@@ -57,7 +59,7 @@ def regenerate(page: str, text: str) -> str:
 
 def _make(part: Part) -> str:
     module, _, function = part.maker.partition(":")
-    return str(getattr(import_module(module), function)()).strip()
+    return str(getattr(import_module(module), function)(*part.arguments)).strip()
 
 
 def _replace(text: str, name: str, new: str) -> str:

@@ -19,8 +19,8 @@ def passes(
     rows = [
         {
             "name": step.name,
-            "source": step.source,
-            "target": step.target,
+            "source": step.source.name,
+            "target": step.target.name,
             "options": dict(step.options),
             "doc": inspect.cleandoc(step.doc),
         }
