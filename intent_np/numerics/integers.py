@@ -25,6 +25,12 @@ _BITWISE: dict[str, Function] = {
     "bit_not": np.invert,
 }
 
+
+def ceil_div(a: Array, b: Array) -> Array:
+    """The quotient rounded up, from the floor and the remainder: no sum that could overflow."""
+    return np.asarray(np.floor_divide(a, b) + (np.remainder(a, b) != 0).astype(b.dtype))
+
+
 INTEGER: dict[str, Function] = {
     **COMPARISONS,
     **_BITWISE,
@@ -32,6 +38,7 @@ INTEGER: dict[str, Function] = {
     "sub": np.subtract,
     "mul": np.multiply,
     "floordiv": np.floor_divide,
+    "ceil_div": ceil_div,
     "mod": np.remainder,
     "neg": np.negative,
     "abs": np.abs,
@@ -55,9 +62,9 @@ BOOL: dict[str, Function] = {
 
 
 def division_invalid(a: Array, b: Array, dtype: DType) -> Array:
-    """Where `a // b` is invalid: by zero, and the one quotient that overflows."""
-    zero = b == 0
-    return zero | ((a == dtype.range[0]) & (b == -1)) if dtype.is_signed else zero
+    """Where `a // b` is invalid, however rounded: by zero, and the one quotient that overflows."""
+    overflows = (a == dtype.range[0]) & (b == -1) if dtype.is_signed else np.zeros(a.shape, np.bool_)
+    return np.asarray(overflows | (b == 0))
 
 
 def remainder_invalid(a: Array, b: Array, dtype: DType) -> Array:
@@ -72,6 +79,7 @@ def shift_invalid(a: Array, amount: Array, dtype: DType) -> Array:
 
 INVALID: dict[str, Function] = {
     "floordiv": division_invalid,
+    "ceil_div": division_invalid,
     "mod": remainder_invalid,
     "shl": shift_invalid,
     "shr": shift_invalid,

@@ -18,6 +18,7 @@ BINARY: dict[str, Callable[[int, int], int | bool]] = {
     "sub": lambda a, b: a - b,
     "mul": lambda a, b: a * b,
     "floordiv": lambda a, b: a // b,
+    "ceil_div": lambda a, b: -(-a // b),
     "mod": lambda a, b: a % b,
     "maximum": max,
     "minimum": min,
@@ -58,8 +59,8 @@ def points(dtype: DType) -> list[int]:
 
 
 def is_invalid(name: str, a: int, b: int, dtype: DType) -> bool:
-    if name in ("floordiv", "mod"):
-        return b == 0 or (name == "floordiv" and not dtype.range[0] <= a // b <= dtype.range[1])
+    if name in ("floordiv", "ceil_div", "mod"):
+        return b == 0 or (name != "mod" and not dtype.range[0] <= a // b <= dtype.range[1])
     return name in ("shl", "shr") and not 0 <= b < dtype.bits
 
 
@@ -93,6 +94,8 @@ def test_floor_division_of_every_sign() -> None:
     a, b = np.array([-7, 7, -7, 7], np.int32), np.array([2, -2, -2, 2], np.int32)
     assert apply(OPERATORS["floordiv"], a, b, dtype=i32).tolist() == [-4, -4, 3, 3]
     assert apply(OPERATORS["mod"], a, b, dtype=i32).tolist() == [1, -1, -1, 1]
+    a, b = np.array([-36, 24, 2**31 - 1], np.int32), np.array([5, 10, 2], np.int32)
+    assert apply(OPERATORS["ceil_div"], a, b, dtype=i32).tolist() == [-7, 3, 2**30]
 
 
 def test_division_by_zero_gives_the_same_value_alone_and_in_company() -> None:

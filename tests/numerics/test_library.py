@@ -1,0 +1,162 @@
+"""Library functions stay within the promised units in the last place of the exact value, and keep special values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from intent_np.numerics import apply, bound_holds, distance, narrow, storage, ulp_bound
+from intent_np.numerics.floats import LIBRARY
+from intent_np.numerics.storage import Array
+from intent_np.terms.dtypes import DType, bf16, f8e5m2, f16, f32, f64
+from intent_np.terms.operators import OPERATORS
+
+from .fit_special import source
+from .oracle import patterns, same
+
+INF, NAN = math.inf, math.nan
+
+EXACT: dict[str, Callable[..., Any]] = {
+    "exp": mp.exp,
+    "exp2": lambda x: mp.power(2, x),
+    "log": mp.log,
+    "log1p": mp.log1p,
+    "log2": lambda x: mp.log(x) / mp.ln2,
+    "rsqrt": lambda x: 1 / mp.sqrt(x),
+    "sin": mp.sin,
+    "cos": mp.cos,
+    "asin": mp.asin,
+    "tanh": mp.tanh,
+    "erf": mp.erf,
+    "erfc": mp.erfc,
+    "i0": lambda x: mp.besseli(0, x),
+    "lgamma": lambda x: mp.log(abs(mp.gamma(x))) if abs(x) < 200 else mp.loggamma(x).real,
+    "sigmoid": lambda x: 1 / (1 + mp.exp(-x)),
+    "pow": mp.power,
+}
+DOMAIN: dict[str, tuple[float, float]] = {
+    # where the exact function is real, finite, and cheap to evaluate
+    "exp": (-745, 709.7),
+    "exp2": (-1074, 1023.9),
+    "log": (0, INF),
+    "log1p": (-1, INF),
+    "log2": (0, INF),
+    "rsqrt": (0, INF),
+    "asin": (-1, 1),
+    "erf": (-6.5, 6.5),
+    "erfc": (-6.5, 27.2),
+    "i0": (-713, 713),
+    "lgamma": (-150, 1e300),
+    "sigmoid": (-744, INF),
+    "tanh": (-25, 25),
+}
+
+
+def samples(name: str, dtype: DType) -> Array:
+    """Points over all magnitudes and points where the function bends, inside its domain."""
+    rng = np.random.default_rng(11)
+    count = 300
+    spread = 2.0 ** rng.uniform(-40, 10, count) * rng.choice([-1, 1], count)
+    near = rng.uniform(-3, 3, count)
+    with np.errstate(invalid="ignore"):
+        x = np.concatenate([patterns(dtype, 200).astype(np.float64), spread, near, rng.uniform(-30, 30, count)])
+    x = np.concatenate([x, 1 + 2.0 ** rng.uniform(-30, -1, 40), 1 - 2.0 ** rng.uniform(-30, -1, 40)])
+    low, high = DOMAIN.get(name, (-INF, INF))
+    x = narrow(x, dtype).astype(np.float64)
+    if name == "lgamma":
+        x = x[(x > 0) | (x % 1 != 0)]  # not at its poles
+    return np.unique(x[np.isfinite(x) & (x != 0) & (x > low) & (x < high)])
+
+
+def rounded(name: str, dtype: DType, *operands: list[float]) -> Array:
+    """The correctly rounded values, from 160 bits."""
+    with mp.workprec(160):
+        exact = [float(EXACT[name](*map(mp.mpf, lane))) for lane in zip(*operands, strict=True)]
+    return narrow(np.array(exact), dtype)
+
+
+@pytest.mark.parametrize("dtype", [f32, f64, f16, bf16, f8e5m2], ids=repr)
+@pytest.mark.parametrize("name", [n for n in EXACT if n != "pow"])
+def test_functions_are_within_their_bounds(name: str, dtype: DType) -> None:
+    op, x = OPERATORS[name], samples(name, dtype)
+    if dtype.bits <= 16:
+        x = x[:: max(1, len(x) // 300)]
+    got = apply(op, narrow(x, dtype), dtype=dtype)
+    assert got.dtype == storage(dtype)
+    off = distance(got, rounded(name, dtype, x.tolist()), dtype)
+    off = np.where(bound_holds(op, narrow(x, dtype), dtype=dtype), off, 0)
+    # below f64 the NumPy meaning is nearly always the rounded value itself
+    bound = int(ulp_bound(op, dtype)) if dtype is f64 else 1
+    assert off.max() <= bound, f"{off.max()} at {x[off.argmax()]!r}"
+
+
+@pytest.mark.parametrize("dtype", [f32, f64, f16], ids=repr)
+def test_pow_is_within_its_bound(dtype: DType) -> None:
+    rng = np.random.default_rng(5)
+    x, y = 2.0 ** rng.uniform(-20, 20, 500), rng.uniform(-30, 30, 500)
+    x, y = (narrow(v, dtype).astype(np.float64) for v in (x, y))
+    got = apply(OPERATORS["pow"], narrow(x, dtype), narrow(y, dtype), dtype=dtype)
+    off = distance(got, rounded("pow", dtype, x.tolist(), y.tolist()), dtype)
+    assert off.max() <= (int(ulp_bound(OPERATORS["pow"], f64)) if dtype is f64 else 1)
+
+
+SPECIAL = [0.0, -0.0, INF, -INF, NAN, 1.0, -1.0]
+AT_SPECIAL: dict[str, list[float]] = {
+    "exp": [1, 1, INF, 0, NAN, math.e, 1 / math.e],
+    "exp2": [1, 1, INF, 0, NAN, 2, 0.5],
+    "log": [-INF, -INF, INF, NAN, NAN, 0, NAN],
+    "log1p": [0, -0.0, INF, NAN, NAN, math.log(2), -INF],
+    "log2": [-INF, -INF, INF, NAN, NAN, 0, NAN],
+    "rsqrt": [INF, -INF, 0, NAN, NAN, 1, NAN],
+    "sin": [0, -0.0, NAN, NAN, NAN, math.sin(1), -math.sin(1)],
+    "cos": [1, 1, NAN, NAN, NAN, math.cos(1), math.cos(1)],
+    "asin": [0, -0.0, NAN, NAN, NAN, math.pi / 2, -math.pi / 2],
+    "tanh": [0, -0.0, 1, -1, NAN, math.tanh(1), -math.tanh(1)],
+    "erf": [0, -0.0, 1, -1, NAN, math.erf(1), -math.erf(1)],
+    "erfc": [1, 1, 0, 2, NAN, math.erfc(1), math.erfc(-1)],
+    "i0": [1, 1, INF, INF, NAN, 1.2660658777520084, 1.2660658777520084],
+    "lgamma": [INF, INF, INF, INF, NAN, 0, INF],
+    "sigmoid": [0.5, 0.5, 1, 0, NAN, 1 / (1 + math.exp(-1)), 1 / (1 + math.e)],
+}
+
+
+@pytest.mark.parametrize("name", LIBRARY)
+@pytest.mark.parametrize("dtype", [f16, bf16, f32], ids=repr)
+def test_special_values_of_functions(name: str, dtype: DType) -> None:
+    if name != "pow":
+        with np.errstate(all="raise"):
+            got = apply(OPERATORS[name], np.array(SPECIAL).astype(storage(dtype)), dtype=dtype)
+        want = narrow(np.array(AT_SPECIAL[name.removesuffix("_approx")], np.float64), dtype)
+        assert same(got, want).all()
+
+
+def test_special_values_of_pow() -> None:
+    rows = [
+        (2, 3, 8), (0, 0, 1), (NAN, 0, 1), (1, NAN, 1), (-2, 3, -8), (-2, 0.5, NAN), (-0.0, -1, -INF), (-0.0, 3, -0.0),
+        (0.0, -2, INF), (INF, -1, 0), (-INF, 3, -INF), (-1, INF, 1), (0.5, INF, 0), (0.5, -INF, INF), (NAN, 1, NAN),
+    ]  # fmt: skip
+    x, y, want = (np.array(column, np.float32) for column in zip(*rows, strict=True))
+    assert same(apply(OPERATORS["pow"], x, y, dtype=f32), want).all()
+
+
+def test_shapes_broadcast_and_blocks_join() -> None:
+    x = np.linspace(-4, 4, 3 * 20_001, dtype=np.float32).reshape(3, -1)
+    whole = apply(OPERATORS["erf"], x, dtype=f32)
+    assert whole.shape == x.shape
+    assert same(apply(OPERATORS["erf"], x.T, dtype=f32).T, whole).all()
+    assert apply(OPERATORS["erf"], np.float32(0.5), dtype=f32).shape == ()
+    assert apply(OPERATORS["exp"], np.zeros((0, 3), np.float32), dtype=f32).shape == (0, 3)
+    powers = apply(OPERATORS["pow"], np.float32([[2], [3]]), np.float32([1, 2, 3]), dtype=f32)
+    assert powers.tolist() == [[2, 4, 8], [3, 9, 27]]
+
+
+def test_coefficients_are_what_their_script_makes() -> None:
+    from intent_np.numerics import coefficients
+
+    with open(coefficients.__file__) as file:
+        assert file.read() == source()
