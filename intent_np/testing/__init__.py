@@ -1,0 +1,18 @@
+"""Oracles, arguments and comparison for kernels, the corpus's and yours.
+
+`arguments` makes inputs with awkward values and layouts inside guarded memory; `approx` computes what a formula may
+come out as on a machine that rounds; `compare` says whether an output is within that; `check` does all three.
+"""
+
+from .approx import Approx, exact
+from .arguments import arguments
+from .case import Case
+from .check import Report, check
+from .compare import Comparison, Expected, compare, ulps
+from .values import KINDS
+from .views import LAYOUTS, guards_intact
+
+__all__ = [
+    "KINDS", "LAYOUTS", "Approx", "Case", "Comparison", "Expected", "Report",
+    "arguments", "check", "compare", "exact", "guards_intact", "ulps",
+]  # fmt: skip

@@ -1,0 +1,95 @@
+"""Arguments for a kernel: shapes from extents, values from a distribution, memory from a layout.
+
+Outputs arrive poisoned (NaN, or 0xCD bytes) so that an element nobody writes cannot pass, and every view has guard
+memory around it (`views.py`).
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from .formats import FORMATS, numpy_dtype
+from .values import draw
+from .views import guarded
+
+Arguments = dict[str, Any]
+"""Every launch argument by name in the order of declaration: NumPy views, and scalars by value."""
+
+
+def arguments(
+    source: Any,
+    extents: Mapping[str, int],
+    seed: int = 0,
+    layout: str = "contiguous",
+    values: str | None = None,
+    *,
+    inputs: Mapping[str, str] | None = None,
+    scalars: Mapping[str, float | int | bool] | None = None,
+) -> Arguments:
+    """Arguments for `source`, a `Case` or a kernel, at `extents` (every name that its shapes use).
+
+    `values` is a distribution of `values.KINDS` for all float inputs; `inputs` names one per parameter and prevails;
+    otherwise inputs are normal.  `layout` is one of `views.LAYOUTS`.  `scalars` fixes scalar parameters; the others are
+    drawn.  A case brings its own constexprs, `inputs` and `scalars`.
+    """
+    names = {**getattr(source, "constexprs", {}), **extents}
+    chosen = {**({} if values else getattr(source, "inputs", {})), **(inputs or {})}
+    fixed = {**getattr(source, "scalars", {}), **(scalars or {})}
+    rng = np.random.default_rng(seed)
+    result: Arguments = {}
+    for parameter in getattr(source, "kernel", source).parameters:
+        name, dtype = parameter.name, str(parameter.dtype)
+        shape = getattr(parameter, "shape", None)
+        if shape is None:
+            result[name] = _scalar(dtype, fixed[name] if name in fixed else float(rng.standard_normal()))
+            continue
+        sizes = tuple(extent(entry, names) for entry in shape)
+        mode = str(parameter.mode)
+        view = guarded(sizes, numpy_dtype(dtype), layout, rng, writable=mode != "in")
+        if mode != "out":
+            view[...] = draw(chosen.get(name, values or "normal"), sizes, dtype, rng)
+        result[name] = view
+    return result
+
+
+def _scalar(dtype: str, value: float | int | bool) -> float | int | bool:
+    """`value` as a Python number that the dtype holds exactly."""
+    if dtype == "bool":
+        return bool(value)
+    return float(FORMATS[dtype].round(np.float64(value))) if dtype in FORMATS else int(value)
+
+
+def _ceiling(a: int, b: int) -> int:
+    return -(-a // b)
+
+
+_OPERATORS: Final[dict[type[ast.operator], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+}  # fmt: skip
+_FUNCTIONS: Final[dict[str, Any]] = {"cdiv": _ceiling, "min": min, "max": max}
+
+
+def extent(entry: Any, names: Mapping[str, int]) -> int:
+    """The size that a shape entry declares: an int, a name, or integer arithmetic over names such as `"2 * N + 1"`."""
+
+    def value(node: ast.expr) -> int:
+        match node:
+            case ast.Constant(int(number)):
+                return number
+            case ast.Name(name) if name in names:
+                return int(names[name])
+            case ast.BinOp(left, op, right) if type(op) in _OPERATORS:
+                return int(_OPERATORS[type(op)](value(left), value(right)))
+            case ast.UnaryOp(ast.USub(), operand):
+                return -value(operand)
+            case ast.Call(ast.Name(name), operands) if name in _FUNCTIONS:
+                return int(_FUNCTIONS[name](*map(value, operands)))
+        raise ValueError(f"cannot size {ast.unparse(node)!r} of shape entry {entry!r}; known: {', '.join(names)}")
+
+    return value(ast.parse(str(entry), mode="eval").body)

@@ -1,0 +1,89 @@
+"""A kernel of the corpus with everything needed to check and time it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .approx import Approx
+from .arguments import Arguments
+from .compare import Expected
+from .formats import FORMATS, Array, numpy_dtype, widen
+
+Extents = Mapping[str, int]
+"""The sizes of a call, by the names that the kernel's shapes use."""
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One kernel with its constants bound.
+
+    `oracle(**inputs)` takes every In and InOut array by name, widened to f64, i64 or bool, and every scalar and
+    constexpr; it gives each output as an `Approx`, an `Expected`, or an array that must be met exactly.
+    `small` are adversarial extents for checking, `large` those of the scorecard.  `values` are the distributions
+    (`values.KINDS`) that the kernel must be right for; `inputs` overrides the default one for named parameters, and
+    `scalars` gives scalar arguments.  `flops` and `bytes` count the least work and traffic of a call.
+    """
+
+    name: str
+    kernel: Any
+    oracle: Callable[..., Mapping[str, Any]]
+    small: tuple[Extents, ...]
+    bytes: Callable[[Extents], int]
+    flops: Callable[[Extents], int]
+    large: tuple[Extents, ...] = ()
+    constexprs: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    scalars: Mapping[str, float | int | bool] = field(default_factory=dict)
+    values: tuple[str, ...] = ("normal", "integers", "negative", "special", "extreme")
+
+    def __repr__(self) -> str:
+        return f"Case({self.name})"
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of the parameters that the kernel writes, in order."""
+        return tuple(p.name for p in self.kernel.parameters if getattr(p, "shape", None) is not None and _writes(p))
+
+    def expected(self, arguments: Arguments) -> dict[str, Expected]:
+        """What each output must hold after a call with these arguments, which are only read.
+
+        Arrays may be NumPy's or CuPy's, in the kernel's dtypes or already widened.
+        """
+        given = {**self.constexprs}
+        dtypes = {}
+        for parameter in self.kernel.parameters:
+            name, dtype = parameter.name, str(parameter.dtype)
+            if getattr(parameter, "shape", None) is None:
+                given[name] = arguments[name]
+                continue
+            if str(parameter.mode) != "out":
+                given[name] = widen(arguments[name])
+            if _writes(parameter):
+                dtypes[name] = dtype
+        with np.errstate(all="ignore"):
+            results = self.oracle(**given)
+            return {name: _stored(results[name], dtype) for name, dtype in dtypes.items()}
+
+
+def _writes(parameter: Any) -> bool:
+    return str(parameter.mode) != "in"
+
+
+def _stored(result: Any, dtype: str) -> Expected:
+    """An oracle's result as an output of element type `dtype` holds it."""
+    if isinstance(result, Approx):
+        return result.expected(dtype)
+    if isinstance(result, Expected):
+        return result
+    return Expected(_exactly(result, dtype), signed_zeros=True)
+
+
+def _exactly(value: Array, dtype: str) -> Array:
+    if dtype in FORMATS:
+        return FORMATS[dtype].round(value)
+    return widen(value.astype(numpy_dtype(dtype)))  # integers wrap
