@@ -44,7 +44,7 @@ def opt(
             program = step(program, **options.get(step.name, {}))
             language = step.target
             check(program, language, f"after {step.name}")
-        printed = show(program)
+        printed = show(program).rstrip()
     if as_json:
         print_json({"level": language.name, "passes": [step.name for step in chosen], "text": printed})
     else:
@@ -103,7 +103,7 @@ def _parse(text: str, language: Language, file: str) -> Any:
         # The parser's message opens with the line that it stopped at: "line 6: expected ']', found 'x'".
         place, _, message = str(problem).partition(": ")
         number = int(place.removeprefix("line "))
-        line = (text.splitlines() + [""])[number - 1]
+        line = [*text.splitlines(), ""][number - 1]
         span = Span(file, number, len(line) - len(line.lstrip()) + 1, len(line) + 1, line)
         raise error("E701", span, language=language.name, found=message) from None
     check(program, language, f"in {file}")
