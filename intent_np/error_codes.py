@@ -432,6 +432,21 @@ _ROWS: Final = (
         "Its value is unspecified.",
         "initialise it, or narrow the access to what was written",
     ),
+    ErrorCode(
+        "E505",
+        _CHECK,
+        "accesses to '{name}' are in conflict",
+        "Instances of a program run in any order, and the lanes of a store all at once.",
+        "let each element be written once, by one instance, and read by no other",
+        "elements that no other instance or lane touches",
+    ),
+    ErrorCode(
+        "E506",
+        _CHECK,
+        "a padded lane of a block reads '{name}'",
+        "Lanes past the end of an axis belong to no member, and what they would read means nothing.",
+        "guard the load with the membership of its lanes",
+    ),
     # ---- E6: lower compilers and devices
     ErrorCode(
         "E601",

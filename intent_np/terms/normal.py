@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .core import Literal, Term, arena, term
+from .core import NO_AXES, Literal, Term, arena, term
 from .dtypes import DType, bool_, index
 from .index import Apply, AxisLike, Cast, Const, Extent, Param, Physical, Stride, Value
 from .language import Language
@@ -121,6 +121,11 @@ class Load(Value):
     def infer(self) -> DType:
         _check_access(self.view, self.index, self.valid)
         return self.view.dtype
+
+    def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
+        # `after` orders the load; it does not make the element vary along the axes of that effect
+        parts = self.index if self.valid is None else (*self.index, self.valid)
+        return NO_AXES.union(*(p.lanes for p in parts)), Term.axes(self)[1]
 
 
 @term
