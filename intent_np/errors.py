@@ -227,6 +227,12 @@ class Errors:
             if all((member.title, member.span) != (old.title, old.span) for old in self._found):
                 self._found.append(member)
 
+    def copy(self) -> Errors:
+        """The same errors, to go on from here and possibly come back."""
+        made = Errors()
+        made._found = list(self._found)
+        return made
+
     def raise_if_any(self) -> None:
         """Raise what was found, in source order: the error itself, or a `CompileError` with all of them."""
         if not self._found:

@@ -406,6 +406,15 @@ class Ordered(Effect):
 
 
 @term
+class Start(Effect):
+    """The start of an iteration of the ordered loop called `loop`: where a read stands that sees what earlier iterations
+    wrote, so that it differs from the same read before the loop."""
+
+    loop: str
+    syntax = "start of {loop}"
+
+
+@term
 class After(Value):
     """The final value of a carry."""
 
@@ -458,6 +467,6 @@ LOGICAL = Language(
     terms=(
         Const, Extent, Stride, Param, View, Apply, Cast, Arg, Combine, Proj, Target, Domain, LoopVar, At, Along, NewAxis, Read,
         Take, Indices, Pointwise, Convert, Filled, Transpose, Reshape, TensorReduce, TensorContract, Pack, Formal, Function,
-        Call, Write, Parallel, State, Ordered, After, Branch, LogicalProgram,
+        Call, Write, Parallel, State, Ordered, Start, After, Branch, LogicalProgram,
     ),
 )  # fmt: skip

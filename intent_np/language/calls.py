@@ -1,0 +1,209 @@
+"""Calls: operations run their capture meaning, helpers become typed functions, a few builtins act on known values.
+
+A helper of values alone is outlined: captured once over formals of the arguments' types, as a `Call` of a `Function`.
+One that touches memory, or whose result has extents or facts of its arguments, is expanded in place.  Both give the
+same terms once calls are inlined.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from intent_np.errors import IntentError
+from intent_np.terms.core import find, named
+from intent_np.terms.dtypes import DType
+from intent_np.terms.index import Const, Value
+from intent_np.terms.logical import Call, Domain, Formal, Function, LoopVar, Pack, State, TensorType, element, shape_of
+from intent_np.terms.normal import Arg, Proj, View
+
+from .context import Capture, capture, fail, static
+from .declare import Intrinsic
+from .elaborate import describe, is_literal, is_tensor
+from .indexing import domain
+from .products import Record, leaves, mapped
+
+if TYPE_CHECKING:
+    from .expressions import Frame
+
+
+class Callee:
+    """Base of what a kernel may call besides operations: helpers; and kernels, to say that it may not."""
+
+    name: str
+    function: Any
+
+
+BUILTINS = ("range", "enumerate", "len", "float", "int", "bool", "min", "max", "abs", "round")
+
+
+def call(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """The meaning of `function(*args, **keywords)`."""
+    if isinstance(function, Intrinsic):
+        bound = bind(function.signature, function.usage.split("(")[0], function.usage, args, keywords)
+        return function.meaning(*bound.args, **bound.kwargs)
+    if isinstance(function, Callee):
+        return helper(function, args, keywords)
+    if inspect.isbuiltin(function) or function in (range, enumerate, float, int, bool):
+        return _builtin(function, args, keywords)
+    if isinstance(function, DType):
+        raise fail("E102", construct=f"calling the dtype {function}", suggestion=f"use I.cast(value, I.{function})")
+    raise fail("E102", construct=f"calling {describe(function)}", suggestion="call operations of I and helpers decorated with @intent.fn")
+
+
+def bind(signature: inspect.Signature, name: str, usage: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> inspect.BoundArguments:
+    """Arguments matched to parameters, defaults filled in; E113 when they do not fit."""
+    try:
+        bound = signature.bind(*args, **keywords)
+    except TypeError as problem:
+        raise fail("E113", name=name, signature=usage, found=str(problem)) from None
+    bound.apply_defaults()
+    return bound
+
+
+# ---- builtins ----------------------------------------------------------------------------------------------------
+
+_ON_VALUES = {
+    "float": "use I.cast(value, I.f32)",
+    "int": "use I.cast(value, I.i32)",
+    "bool": "compare: value != 0",
+    "min": "use I.minimum(a, b), or I.reduce.min(value, axis=...)",
+    "max": "use I.maximum(a, b), or I.reduce.max(value, axis=...)",
+    "abs": "use I.abs(value)",
+    "round": "use I.round(value)",
+}
+
+
+def _builtin(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    name = function.__name__
+    args = tuple(map(static, args))
+    if name == "range":
+        if keywords or not 1 <= len(args) <= 3:
+            raise fail("E113", name="range", signature="range(end), range(begin, end) or range(begin, end, step)", found=f"{len(args)} arguments")
+        return domain(*((0, *args) if len(args) == 1 else args))
+    if name == "enumerate":
+        if len(args) == 1 and isinstance(args[0], Domain) and not keywords:
+            return Enumerated(args[0])
+        raise fail("E113", name="enumerate", signature="enumerate(region)", found=", ".join(map(describe, args)))
+    if name == "len" and len(args) == 1 and not keywords:
+        return _length(args[0])
+    if name in _ON_VALUES:
+        if any(isinstance(a, Value | View | Domain) for a in args):
+            raise fail("E102", construct=f"{name}() of a value known only at run time", suggestion=_ON_VALUES[name])
+        try:
+            return function(*args, **keywords)
+        except (TypeError, ValueError, OverflowError) as problem:
+            raise fail("E115", what=f"{name}({', '.join(map(repr, args))})", reason=str(problem)) from None
+    raise fail("E102", construct=f"the builtin {name}", suggestion="use the operations of intent_np.language")
+
+
+def _length(v: Any) -> Any:
+    if isinstance(v, tuple):
+        return len(v)
+    if isinstance(v, Domain):
+        return static(v.extent)
+    shape = v.shape if isinstance(v, View) else shape_of(v) if is_tensor(v) else ()
+    if not shape:
+        raise fail("E113", name="len", signature="len(tensor)", found=describe(v))
+    return static(shape[0])
+
+
+class Enumerated:
+    """`enumerate(region)`: local ordinals beside the coordinates."""
+
+    def __init__(self, domain: Domain) -> None:
+        self.domain = domain
+
+
+# ---- helpers -----------------------------------------------------------------------------------------------------
+
+
+def helper(callee: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """A call of an `@intent.fn` helper: outlined where that loses nothing, else expanded."""
+    state = capture()
+    if not getattr(callee, "is_helper", False):
+        raise fail("E102", construct=f"calling the kernel '{callee.name}'", suggestion="share the code as a helper decorated with @intent.fn")
+    if callee in state.calls:
+        chain = " calls ".join(c.name for c in (*state.calls[state.calls.index(callee) :], callee))
+        raise fail("E106", name=callee.name, found=chain)
+    usage = f"{callee.name}{inspect.signature(callee.function)}"
+    bound = bind(inspect.signature(callee.function), callee.name, usage, args, keywords)
+    arguments = {n: mapped(v, static) for n, v in bound.arguments.items()}
+    if not state.pure:
+        made = _outlined(state, callee, arguments)
+        if made is not None:
+            return made[0]
+    try:
+        return expand(callee, arguments)
+    except IntentError as problem:
+        if state.span and not any(word.startswith("called") for word, _ in problem.related):
+            for member in problem.errors:
+                member.related = (*member.related, ("called from", state.span))
+        raise
+
+
+def expand(callee: Any, arguments: dict[str, Any]) -> Any:
+    """The helper's result with its body read over these arguments, here."""
+    from .expressions import Frame
+    from .statements import run
+
+    state = capture()
+    frame: Frame = Frame(callee.source, callee.function, dict(arguments))
+    outer, state.calls = state.calls, (*state.calls, callee)
+    place = state.place
+    try:
+        return run(frame, callee.name)
+    finally:
+        state.calls, state.place = outer, place
+
+
+def _outlined(state: Capture, callee: Any, arguments: dict[str, Any]) -> tuple[Any] | None:
+    """The call as a `Call`, in a 1-tuple; None where the body is not a closed function of the value arguments."""
+    values = [v for v in leaves(tuple(arguments.values())) if isinstance(v, Value)]
+    if not values or not all(map(_closed, leaves(tuple(arguments.values())))):
+        return None
+    formals: list[Formal] = []
+
+    def formal(name: str) -> Callable[[Any], Any]:
+        def step(v: Any) -> Any:
+            if not isinstance(v, Value):
+                return v
+            t = v.type
+            tensor = isinstance(t, TensorType)
+            formals.append(Formal(name, len(formals), element(t), t.shape if tensor else (), not tensor))  # type: ignore[union-attr]
+            return formals[-1]
+
+        return step
+
+    inner = {n: mapped(v, formal(n)) for n, v in arguments.items()}
+    with state.rehearsal():
+        try:
+            result = expand(callee, inner)
+        except Exception as problem:
+            if not isinstance(problem, IntentError) and type(problem).__name__ != "Poisoned":
+                raise
+            return None
+        if state.effects or state.errors:
+            return None
+    results = [v for v in leaves(result) if isinstance(v, Value)]
+    if not results or any(True for v in results for e in shape_of(v) for _ in find(e, Formal)):
+        return None
+    body = results[0] if len(results) == 1 else Pack(tuple(results))
+    made = Call(named(Function(callee.name, tuple(formals), body), callee.name), tuple(values))
+    parts: Iterator[Value] = iter([made] if len(results) == 1 else [Proj(made, i) for i in range(len(results))])
+    return (mapped(result, lambda v: next(parts) if isinstance(v, Value) else v),)
+
+
+def _closed(v: Any) -> bool:
+    """Whether an argument is a value, or known and the same wherever the helper's body stands."""
+    if isinstance(v, Value):
+        return isinstance(element(v.type), DType) and not isinstance(v, Const)
+    if isinstance(v, View):
+        return False
+    if isinstance(v, Domain):
+        return not any(True for cls in (LoopVar, State, Formal, Arg) for _ in find(v, cls))
+    return True
+
+
+__all__ = ["BUILTINS", "Callee", "Enumerated", "Record", "bind", "call", "expand", "helper", "is_literal"]

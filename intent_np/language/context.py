@@ -1,0 +1,152 @@
+"""The state of one capture: errors, the effects so far, what is known, and the place in the source being read."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from itertools import islice
+from typing import Any, NamedTuple
+
+from intent_np.errors import Errors, IntentError, Span, error
+from intent_np.terms.core import Term, arena, children, find
+from intent_np.terms.index import Const, Value
+from intent_np.terms.logical import Domain, LoopVar, Write
+from intent_np.terms.normal import Effect, View
+
+from .source import Source
+
+
+class Saved(NamedTuple):
+    """A moment of a capture."""
+
+    effects: list[Effect]
+    written: dict[View, Effect | None]
+    errors: Errors
+    loop_names: dict[str, int]
+
+
+class Capture:
+    """One kernel on its way to a `LogicalProgram`."""
+
+    def __init__(self, kernel: str) -> None:
+        self.kernel = kernel
+        self.errors = Errors()
+        self.effects: list[Effect] = []
+        self.facts: tuple[Value, ...] = ()  # predicates that hold where the capture stands
+        self.loops: tuple[LoopVar, ...] = ()  # members in hand of all enclosing loops
+        self.points: tuple[LoopVar, ...] = ()  # those of parallel loops
+        self.written: dict[View, Effect | None] = {}  # the last effect that wrote each view
+        self.calls: tuple[Any, ...] = ()  # helpers being captured, outermost first
+        self.pure: str = ""  # why effects are illegal here, if they are
+        self.place: tuple[Source, ast.AST] | None = None
+        self.loop_names: dict[str, int] = {}
+
+    @property
+    def span(self) -> Span | None:
+        return self.place and self.place[0].span(self.place[1])
+
+    @contextmanager
+    def at(self, source: Source, node: ast.AST) -> Iterator[None]:
+        """Terms made inside come from `node`: the innermost node that makes a term gives it its span."""
+        outer, self.place = self.place, (source, node)
+        before = len(arena().table)
+        try:
+            yield
+        finally:
+            self._mark(before, source, node)
+            self.place = outer
+
+    def _mark(self, before: int, source: Source, node: ast.AST) -> None:
+        space = arena()
+        count = len(space.table) - before
+        if count:
+            spans = (source.span(node),)
+            for t in islice(reversed(space.table.values()), count):
+                if children(t):
+                    space.spans.setdefault(t, spans)
+
+    def also_at(self, t: Any) -> None:
+        """A term that existed already is written here as well."""
+        if isinstance(t, Term) and children(t) and (span := self.span):
+            spans = arena().spans.get(t, ())
+            if span not in spans:
+                arena().spans[t] = (*spans, span)
+
+    # ---- effects
+
+    def emit(self, effect: Effect) -> None:
+        self.effects.append(effect)
+        for w in find(effect, Write):
+            self.written[w.view] = w
+
+    @contextmanager
+    def block(
+        self, *facts: Value, points: tuple[LoopVar, ...] = (), members: tuple[LoopVar, ...] = ()
+    ) -> Iterator[list[Effect]]:
+        """A nested list of effects, in which these facts hold, with these unordered points and ordered members in hand."""
+        saved = self.effects, self.facts, self.loops, self.points
+        self.effects, self.facts = [], (*self.facts, *facts)
+        self.loops, self.points = (*self.loops, *points, *members), (*self.points, *points)
+        try:
+            yield self.effects
+        finally:
+            self.effects, self.facts, self.loops, self.points = saved
+
+    def saved(self) -> Saved:
+        """What `restore` needs to forget everything read from here on."""
+        return Saved(list(self.effects), dict(self.written), self.errors.copy(), dict(self.loop_names))
+
+    def restore(self, saved: Saved) -> None:
+        """Forget the effects and errors since `saved` was taken."""
+        self.effects[:], self.written = saved.effects, dict(saved.written)
+        self.errors, self.loop_names = saved.errors.copy(), dict(saved.loop_names)
+
+    @contextmanager
+    def rehearsal(self) -> Iterator[None]:
+        """Effects and errors made inside leave no trace."""
+        saved, outer = self.saved(), self.effects
+        self.effects, self.errors = [], Errors()
+        try:
+            yield
+        finally:
+            self.effects = outer
+            self.restore(saved)
+
+    def point(self, domain: Domain) -> LoopVar:
+        """The member in hand of a new loop over `domain`."""
+        return LoopVar(domain, sum(p.domain is domain for p in self.loops))
+
+    def loop_name(self, name: str) -> str:
+        """A name for an ordered loop that no other loop of this program has."""
+        count = self.loop_names[name] = self.loop_names.get(name, 0) + 1
+        return name if count == 1 else f"{name}{count}"
+
+
+_CAPTURE: ContextVar[Capture] = ContextVar("intent_np_capture")
+
+
+@contextmanager
+def capturing(capture: Capture) -> Iterator[Capture]:
+    token = _CAPTURE.set(capture)
+    try:
+        yield capture
+    finally:
+        _CAPTURE.reset(token)
+
+
+def capture() -> Capture:
+    """The capture in force."""
+    return _CAPTURE.get()
+
+
+def fail(code: str, **fields: Any) -> IntentError:
+    """The error `code` at the expression being read: `raise fail("E202", ...)`."""
+    fields.setdefault("span", capture().span)
+    return error(code, **fields)
+
+
+def static(v: Any) -> Any:
+    """A constant index as the Python int that it is; other values as they are."""
+    return v.value if isinstance(v, Const) and v.dtype.kind == "index" else v

@@ -1,0 +1,100 @@
+"""What the language consists of: operations, declared once.
+
+    @intrinsic
+    def clamp(value: Operand, low: Operand, high: Operand) -> Value:
+        '''`value` limited to low..high; NaN stays NaN.'''
+        ...
+
+The body is the capture meaning: it takes captured values and returns terms.  The signature and the docstring are what
+documentation, binding of arguments and suggestions in errors derive from.  Called as Python, an operation refuses:
+its name has a meaning only in source that is read.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from intent_np.errors import error
+
+
+class Intrinsic:
+    """An operation of the language.  Members (`I.reduce.sum`) are operations of their own."""
+
+    def __init__(self, name: str, meaning: Callable[..., Any]) -> None:
+        self.name = name
+        self.meaning = meaning
+        self.signature = inspect.signature(meaning)
+        self.members: dict[str, Intrinsic] = {}
+        self.__doc__ = inspect.getdoc(meaning)
+
+    @property
+    def usage(self) -> str:
+        """How a call is spelled: `I.clamp(value, low, high)`."""
+        return f"I.{self.name}({_spelled(self.signature)})"
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        raise error("E001", name=self.name)
+
+    def __getattr__(self, name: str) -> Intrinsic:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        member = self.__dict__.get("members", {}).get(name)
+        if member is None:
+            raise unknown(f"{self.name}.{name}", [f"{self.name}.{m}" for m in self.__dict__.get("members", {})])
+        return member
+
+    def __repr__(self) -> str:
+        return f"<operation {self.usage}>"
+
+
+class UnknownName(AttributeError):
+    """Lets `hasattr` and `from ... import` see a missing name as Python does; `error` is what an author reads."""
+
+
+def unknown(name: str, candidates: list[str]) -> Exception:
+    """The error for `I.name`: a `LanguageUseError` that `hasattr` also understands."""
+    plain = error("E002", name=name, candidates=candidates)
+    made = _BOTH(plain.title)
+    made.__dict__.update(plain.__dict__)
+    return made
+
+
+def _both() -> Any:
+    from intent_np.errors import LanguageUseError
+
+    return type("LanguageUseError", (LanguageUseError, UnknownName), {"__doc__": UnknownName.__doc__})
+
+
+_BOTH = _both()
+
+
+def _spelled(signature: inspect.Signature) -> str:
+    parts, keyword_only = [], False
+    for p in signature.parameters.values():
+        if p.kind is p.KEYWORD_ONLY and not keyword_only:
+            parts.append("*")
+            keyword_only = True
+        parts.append(p.name if p.default is p.empty else f"{p.name}={p.default!r}")
+    return ", ".join(parts)
+
+
+OPERATIONS: dict[str, Intrinsic] = {}
+
+
+def intrinsic(meaning: Callable[..., Any] | None = None, *, name: str = "") -> Any:
+    """Declare an operation under its function's name, or under a dotted `name` as a member of another one."""
+    if meaning is None:
+        return lambda m: intrinsic(m, name=name)
+    made = Intrinsic(name or meaning.__name__.rstrip("_"), meaning)
+    OPERATIONS[made.name] = made
+    if "." in made.name:
+        parent, member = made.name.rsplit(".", 1)
+        OPERATIONS[parent].members[member] = made
+    return made
+
+
+def top_level() -> Iterator[tuple[str, Intrinsic]]:
+    """The operations that are attributes of `I` itself."""
+    return ((name, op) for name, op in OPERATIONS.items() if "." not in name)

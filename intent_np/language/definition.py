@@ -1,0 +1,149 @@
+"""`@intent.kernel` and `@intent.fn`: Python functions whose text is the program.
+
+A decorated function is only kept.  Its signature is judged when it is first asked for, its body when it is captured.
+"""
+
+from __future__ import annotations
+
+import enum
+import types
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+from intent_np.errors import CompileError, IntentError, error
+from intent_np.terms.core import Term, named
+from intent_np.terms.dtypes import DType
+from intent_np.terms.index import Param, Value, const
+from intent_np.terms.logical import LogicalProgram
+from intent_np.terms.normal import Target, View
+
+from .calls import Callee
+from .context import Capture, capturing, fail
+from .signature import Constexpr, Parameter, Scalar, ViewParameter, parameters, shape_terms, stride_terms
+from .source import Source, read
+
+
+class Helper(Callee):
+    """A function decorated with `@intent.fn`: expanded, or outlined, where a kernel calls it."""
+
+    is_helper = True
+
+    def __init__(self, function: types.FunctionType) -> None:
+        self.function, self.name, self.__doc__ = function, function.__name__, function.__doc__
+
+    @cached_property
+    def source(self) -> Source:
+        return read(self.function)
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        raise error("E004", name=self.name, fix="call it from a kernel", found="a call from Python")
+
+    def __repr__(self) -> str:
+        return f"<helper {self.name}>"
+
+
+class Kernel(Callee):
+    """A function decorated with `@intent.kernel`: one launch a call, compiled by `intent_np.compile`."""
+
+    is_helper = False
+
+    def __init__(self, function: types.FunctionType) -> None:
+        self.function, self.name, self.__doc__ = function, function.__name__, function.__doc__
+
+    @cached_property
+    def source(self) -> Source:
+        """The text and where it stands."""
+        return read(self.function)
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters in declaration order; raises what is wrong with the signature."""
+        return parameters(self.function, self.source)
+
+    @property
+    def constexprs(self) -> tuple[Constexpr, ...]:
+        """The parameters that specialise the program."""
+        return tuple(p for p in self.parameters if isinstance(p, Constexpr))
+
+    def bind(self, constexprs: Mapping[str, Any]) -> dict[str, Any]:
+        """Every constexpr with its value, defaults filled in; E109 to E111."""
+        known = {p.name: p for p in self.constexprs}
+        for n in constexprs:
+            if n not in known:
+                raise error("E109", name=n, kernel=self.name, candidates=known)
+        values = {}
+        for n, p in known.items():
+            span = self.source.span(self._node(n))
+            if n not in constexprs and p.default is Constexpr.REQUIRED:
+                raise error("E110", span, name=n)
+            v = constexprs.get(n, p.default)
+            if not p.accepts(v):
+                kind = getattr(p.type, "__name__", p.type)
+                raise error("E111", span, name=n, expected=f"a value of type {kind}", found=f"{v!r}, a {type(v).__name__}")
+            values[n] = v if not isinstance(v, int) or isinstance(v, enum.Enum) else p.type(v)
+        return values
+
+    def capture(
+        self, constexprs: Mapping[str, Any] | None = None, permissions: Iterable[str] = (), target: Target | None = None
+    ) -> LogicalProgram:
+        """The kernel as a logical program in the arena in force; every error found is raised at once."""
+        from . import statements
+        from .expressions import Frame
+
+        bound = self.bind(constexprs or {})
+        with capturing(Capture(self.name)) as state, state.at(self.source, self.source.tree):
+            terms = self._terms(bound)
+            names = {p.name: bound[p.name] if isinstance(p, Constexpr) else terms[p.name] for p in self.parameters}
+            frame = Frame(self.source, self.function, names)
+            ended = statements.execute(frame, self.source.tree.body)
+            if ended is not None and ended.value is not None:
+                state.errors.add(fail("E108", name=self.name))
+            state.errors.raise_if_any()
+            return LogicalProgram(self.name, tuple(terms.values()), tuple(state.effects), tuple(sorted(permissions)), target)
+
+    def _terms(self, bound: Mapping[str, Any]) -> dict[str, Term]:
+        """The parameters that exist at run time, as terms."""
+        made: dict[str, Term] = {}
+        shared: dict[str, Value] = {}  # what each name of a stride stands for
+        views = [p for p in self.parameters if isinstance(p, ViewParameter)]
+        shapes = {p.name: shape_terms(p, bound, self.source.span(self._node(p.name))) for p in views}
+        for shape in shapes.values():
+            shared |= {e.name: e for e in shape if hasattr(e, "name")}
+        for p in self.parameters:
+            if isinstance(p, ViewParameter):
+                strides = stride_terms(p, bound, shared)
+                made[p.name] = View(p.name, p.mode, p.dtype, shapes[p.name], strides, p.constraints.finite)
+            elif isinstance(p, Scalar):
+                made[p.name] = Param(p.name, p.dtype)
+        return {n: named(t, n) for n, t in made.items()}
+
+    def _node(self, name: str) -> Any:
+        args = self.source.tree.args
+        return next((a for a in (*args.posonlyargs, *args.args, *args.kwonlyargs) if a.arg == name), self.source.tree)
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        raise error("E004", name=self.name)
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.name}>"
+
+
+def kernel(function: Callable[..., Any]) -> Kernel:
+    """Make a Python function a kernel: its text is compiled, it is never run."""
+    return Kernel(_plain(function, "kernel"))
+
+
+def fn(function: Callable[..., Any]) -> Helper:
+    """Make a Python function a helper that kernels may call."""
+    return Helper(_plain(function, "fn"))
+
+
+def _plain(function: Any, decorator: str) -> types.FunctionType:
+    if not isinstance(function, types.FunctionType):
+        raise error("E006", what=f"@intent.{decorator} decorates {function!r}, which is no Python function",
+                    how="decorate a def, without arguments to the decorator")  # fmt: skip
+    return function
+
+
+__all__ = ["CompileError", "DType", "Helper", "IntentError", "Kernel", "const", "fn", "kernel"]

@@ -1,0 +1,202 @@
+"""Operators on captured values: literals take the dtype that their use expects, shapes broadcast, dtypes agree.
+
+A captured value is a term (`Value`) or, where nothing decided its dtype yet, a Python number: a literal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from intent_np.terms.core import arena
+from intent_np.terms.dtypes import DType, bool_, f64, i64, index
+from intent_np.terms.index import Apply, Cast, Const, Value, apply, const
+from intent_np.terms.logical import Convert, Pointwise, TensorType, broadcast, element, shape_of
+from intent_np.terms.operators import OPERATORS, Op
+
+from .context import fail
+
+Operand = Any  # a Value or a literal
+
+
+def is_literal(v: Any) -> bool:
+    return isinstance(v, bool | int | float)
+
+
+def is_tensor(v: Any) -> bool:
+    return isinstance(v, Value) and isinstance(v.type, TensorType)
+
+
+def show(v: Any) -> str:
+    """A type or a value as an error names it."""
+    if isinstance(v, Value):
+        t = v.type
+        return f"{t.dtype}{shape_text(t.shape)}" if isinstance(t, TensorType) else str(t)
+    return repr(v)
+
+
+def shape_text(shape: Sequence[Any]) -> str:
+    """`(M, N)`: extents by the names that they have in the source."""
+    parts = [extent_text(e) for e in shape]
+    return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+
+
+def extent_text(e: Any) -> str:
+    if isinstance(e, Const):
+        return str(e.value)
+    name = getattr(e, "name", None) or arena().names.get(e)
+    return name or repr(e)
+
+
+def literal(v: bool | int | float, d: DType) -> Const:
+    """A literal as a constant of dtype `d`; E203 when `d` does not represent it."""
+    from intent_np.numerics import fits
+
+    if isinstance(v, int) and not isinstance(v, bool) and d.is_float and abs(v) < 2**1023:
+        v = float(v)
+    if not fits(v, d) or (isinstance(v, float) and math.isinf(v) and not _has_infinity(d)):
+        hint = f"cast the other side to a float dtype, or write {int(v)}" if _integral(v) and d.is_integer else ""
+        raise fail("E203", value=repr(v), dtype=d, found=f"the {_kind(v)} literal {v!r}", fix=hint)
+    return const(v, d)
+
+
+def _has_infinity(d: DType) -> bool:
+    return d.is_float and d.name != "f8e4m3fn"
+
+
+def _integral(v: Any) -> bool:
+    return isinstance(v, float) and math.isfinite(v)
+
+
+def _kind(v: Any) -> str:
+    return {bool: "bool", int: "integer", float: "float"}[type(v)]
+
+
+def value(v: Operand, d: DType | None = None) -> Value:
+    """`v` as a term; a literal takes `d`, or bool, i64, f64."""
+    if isinstance(v, Value):
+        return v
+    if is_literal(v):
+        return literal(v, d or (bool_ if isinstance(v, bool) else i64 if isinstance(v, int) else f64))
+    raise fail("E202", operation="arithmetic", dtype=describe(v), expected="a scalar or a tensor", found=describe(v))
+
+
+def describe(v: Any) -> str:
+    """What a captured thing is, in a word or two."""
+    from intent_np.terms.logical import Domain
+    from intent_np.terms.normal import View
+
+    if isinstance(v, View):
+        return f"the view {v.name} (read its elements with {v.name}[...])"
+    if isinstance(v, Domain):
+        return "a domain (its coordinates are I.indices(domain))"
+    if isinstance(v, Value):
+        return show(v)
+    if isinstance(v, tuple):
+        return f"a tuple of {len(v)}"
+    return repr(v)
+
+
+def index_value(v: Operand) -> Value:
+    """A scalar of any integer dtype, or an integer literal, as an index."""
+    if is_literal(v) and not isinstance(v, int):
+        raise fail("E203", value=repr(v), dtype=index, found=f"the {_kind(v)} literal {v!r}")
+    made = value(v, index)
+    if is_tensor(made) or not isinstance(made.type, DType) or not made.type.is_integer:
+        raise fail("E202", operation="an index", dtype=show(made), expected="an integer scalar", found=show(made))
+    return made if made.type is index else Cast(made, index)
+
+
+def unify(operator: str, operands: Sequence[Operand]) -> tuple[Value, ...]:
+    """Operands of one dtype: literals take it, other differences are errors."""
+    dtypes = [element(v.type) for v in operands if isinstance(v, Value)]
+    for v in operands:
+        if not isinstance(v, Value) and not is_literal(v):
+            value(v)
+    if not dtypes:
+        wide = any(isinstance(v, float) for v in operands)
+        dtypes = [f64 if wide else bool_ if all(isinstance(v, bool) for v in operands) else i64]
+    for d in dtypes[1:]:
+        if d is not dtypes[0]:
+            named = ", ".join(show(v) for v in operands)
+            raise fail("E201", operator=operator, left=dtypes[0], right=d, found=named)
+    return tuple(value(v, dtypes[0]) for v in operands)
+
+
+def pointwise(name: str, *operands: Operand, spelled: str = "") -> Value:
+    """Operator `name` on operands of one dtype, broadcast."""
+    return _made(OPERATORS[name], unify(spelled or OPERATORS[name].infix or f"I.{name}", operands), spelled)
+
+
+def select(condition: Operand, then: Operand, otherwise: Operand) -> Value:
+    """`then` where the condition holds; the condition is bool, the other two have one dtype."""
+    condition = value(condition, bool_)
+    if element(condition.type) is not bool_:
+        raise fail("E202", operation="a condition", dtype=show(condition), expected="bool", found=show(condition),
+                   fix="compare it, for example value != 0")  # fmt: skip
+    return _made(OPERATORS["select"], (condition, *unify("I.select", (then, otherwise))), "I.select")
+
+
+def _made(op: Op, args: tuple[Value, ...], spelled: str) -> Value:
+    d = element(args[-1].type)
+    if not isinstance(d, DType) or not op.accepts(d):
+        raise fail("E202", operation=spelled or op.infix or f"I.{op.name}", dtype=d, found=show(args[-1]), fix=_instead(op, d))
+    if not any(is_tensor(a) for a in args):
+        return apply(op, *args)
+    fit(args, spelled or op.infix or f"I.{op.name}")
+    return Pointwise(op, args)
+
+
+def _instead(op: Op, d: Any) -> str:
+    if not isinstance(d, DType):
+        return "take the components apart first"
+    if op.name == "div" and d.is_integer:
+        return "use // for the floor quotient, or cast both sides to a float dtype"
+    if op.name in ("floordiv", "mod") and d.is_float:
+        return "use I.floor(a / b), or I.fmod(a, b) for the remainder with the dividend's sign"
+    if op.name in ("and", "or", "not") and d is not bool_:
+        return "compare first (value != 0), or use & | ~ for bits"
+    if d is bool_:
+        return "cast the operand, for example I.cast(value, I.i32)"
+    return f"cast the operand, for example I.cast(value, I.{'i32' if d.is_float else 'f32'})"
+
+
+def fit(args: Sequence[Value], operation: str) -> tuple[Value, ...]:
+    """The broadcast shape of the operands, or E204."""
+    shapes = tuple(shape_of(a) for a in args)
+    try:
+        return broadcast(shapes)
+    except TypeError:
+        ranked = [s for s in shapes if s]
+        left, right = next((a, b) for a in ranked for b in ranked if not _fits(a, b))
+        raise fail("E204", left=shape_text(left), right=shape_text(right), found=f"{operation} of {shape_text(left)} "
+                   f"and {shape_text(right)}") from None  # fmt: skip
+
+
+def _fits(a: tuple[Value, ...], b: tuple[Value, ...]) -> bool:
+    try:
+        broadcast((a, b))
+    except TypeError:
+        return False
+    return True
+
+
+def convert(v: Operand, d: Any, mode: str = "wrap") -> Value:
+    """`v` in dtype `d`: the value itself where it has it already, a literal rounded once."""
+    if not isinstance(d, DType):
+        raise fail("E202", operation="a cast", dtype=describe(d), expected="a dtype, for example I.f32", found=describe(d))
+    if is_literal(v) and mode == "wrap" and (not isinstance(v, float) or d.is_float):
+        return literal(v, d) if not isinstance(v, bool) else const(int(v), d)
+    v = value(v)
+    if not isinstance(element(v.type), DType):
+        raise fail("E202", operation="a cast", dtype=show(v))
+    if element(v.type) is d:
+        return v
+    return Convert(v, d, mode) if is_tensor(v) else Cast(v, d, mode)
+
+
+__all__ = [
+    "Apply", "Operand", "convert", "describe", "element", "extent_text", "fit", "index_value", "is_literal", "is_tensor", "literal",
+    "pointwise", "select", "shape_of", "shape_text", "show", "unify", "value",
+]  # fmt: skip

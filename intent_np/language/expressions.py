@@ -1,0 +1,411 @@
+"""Expressions: what a node of the author's syntax tree means, as a term or as a Python value known now."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import enum
+import functools
+import operator
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from intent_np.errors import IntentError, suggestion
+from intent_np.terms.core import Term
+from intent_np.terms.dtypes import DType, bool_
+from intent_np.terms.index import Const, Value
+from intent_np.terms.logical import Domain, element, shape_of
+from intent_np.terms.normal import View
+
+from . import calls
+from .context import capture, fail, static
+from .declare import Intrinsic
+from .elaborate import describe, is_literal, pointwise, select
+from .indexing import Slice, read, subregion
+from .products import Record
+from .source import Source
+
+
+@dataclass
+class Frame:
+    """One function being read: its text, where its free names live, and what its names mean now."""
+
+    source: Source
+    function: types.FunctionType
+    names: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Missing:
+    """The meaning of a name that has none here: using it is the error `code`."""
+
+    code: str
+    fields: dict[str, Any]
+
+
+class Poisoned(Exception):
+    """An expression over something whose own error was reported already."""
+
+
+POISON = Missing("", {})
+
+
+def evaluate(f: Frame, node: ast.expr) -> Any:
+    """The meaning of an expression here."""
+    state = capture()
+    with state.at(f.source, node):
+        result = _evaluate(f, node)
+        if not isinstance(node, ast.Name | ast.Attribute):
+            state.also_at(result)
+    return result
+
+
+def _evaluate(f: Frame, node: ast.expr) -> Any:
+    match node:
+        case ast.Constant(value=v):
+            return _constant(v)
+        case ast.Name(id=name):
+            return lookup(f, name)
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            return tuple(evaluate(f, p) for p in parts)
+        case ast.Attribute(value=base, attr=name):
+            return attribute(evaluate(f, base), name)
+        case ast.Subscript(value=base, slice=items):
+            return subscript(evaluate(f, base), evaluate(f, items))
+        case ast.Slice(lower=low, upper=high, step=step):
+            return Slice(*(None if p is None else evaluate(f, p) for p in (low, high, step)))
+        case ast.BinOp(left=left, op=op, right=right):
+            return binary(op, evaluate(f, left), evaluate(f, right))
+        case ast.UnaryOp(op=op, operand=operand):
+            return _unary(op, evaluate(f, operand))
+        case ast.BoolOp(op=op, values=values):
+            return _connective(f, op, values)
+        case ast.Compare(left=left, ops=ops, comparators=others):
+            return _chain(f, left, ops, others)
+        case ast.IfExp(test=test, body=then, orelse=otherwise):
+            return _conditional(f, test, then, otherwise)
+        case ast.Call():
+            return _call(f, node)
+    construct, hint = _REJECTED.get(type(node), (f"the construct {type(node).__name__}", "write it with assignments and operators"))
+    raise fail("E102", construct=construct, suggestion=hint)
+
+
+_REJECTED: dict[type, tuple[str, str]] = {
+    ast.ListComp: ("a list comprehension", "use tensors over domains: x[row, columns] reads a whole row"),
+    ast.SetComp: ("a set comprehension", "use tensors over domains"),
+    ast.DictComp: ("a dict comprehension", "use tensors over domains"),
+    ast.GeneratorExp: ("a generator expression", "use I.reduce over a tensor, or an ordered for loop"),
+    ast.Lambda: ("lambda", "define a helper decorated with @intent.fn"),
+    ast.NamedExpr: (":= inside an expression", "assign on a line of its own"),
+    ast.Dict: ("a dict", "use a tuple, or I.record(name=value)"),
+    ast.Set: ("a set", "use a tuple"),
+    ast.JoinedStr: ("an f-string", "strings have no use in a kernel"),
+    ast.Await: ("await", "a kernel has no concurrency of its own; see I.parallel"),
+    ast.Yield: ("yield", "write results to an I.Out parameter"),
+    ast.YieldFrom: ("yield from", "write results to an I.Out parameter"),
+    ast.Starred: ("* here", "name the components"),
+}
+
+
+def _constant(v: Any) -> Any:
+    if v is None or v is Ellipsis or isinstance(v, bool | int | float | str):
+        return v
+    raise fail("E102", construct=f"the literal {v!r}", suggestion="use a bool, an int or a float")
+
+
+# ---- names -------------------------------------------------------------------------------------------------------
+
+
+def lookup(f: Frame, name: str) -> Any:
+    """What a name means: assigned above, captured from around the function, or one of few builtins."""
+    if name in f.names:
+        found = f.names[name]
+        if isinstance(found, Missing):
+            if found is POISON:
+                raise Poisoned
+            raise fail(found.code, **found.fields)
+        return found
+    cells = dict(zip(f.function.__code__.co_freevars, f.function.__closure__ or (), strict=False))
+    if name in cells:
+        try:
+            return captured(name, cells[name].cell_contents)
+        except ValueError:
+            raise fail("E101", name=name, found=f"'{name}', which has no value yet where the kernel is compiled") from None
+    if name in f.function.__globals__:
+        return captured(name, f.function.__globals__[name])
+    if name in calls.BUILTINS:
+        return getattr(builtins, name)
+    if hasattr(builtins, name):
+        hint = _BUILTIN_HINTS.get(name, "write it with the operations of intent_np.language")
+        raise fail("E102", construct=f"the builtin {name}", suggestion=hint)
+    raise fail("E101", name=name, candidates=[*f.names, *cells, *_useful(f.function.__globals__)])
+
+
+_BUILTIN_HINTS = {
+    "sum": "use I.reduce.sum(value, axis=...)",
+    "print": "compare intermediate values with the reference interpreter",
+    "zip": "index both operands with one domain",
+    "pow": "use the operator **",
+}
+
+
+def _useful(space: dict[str, Any]) -> list[str]:
+    return [n for n, v in space.items() if not n.startswith("_") and _capturable(v)]
+
+
+def captured(name: str, v: Any) -> Any:
+    """A Python value from outside the function, if it can't change under the compiled kernel."""
+    if not _capturable(v):
+        raise fail("E105", name=name, found=f"a {type(v).__name__}")
+    return v
+
+
+def _capturable(v: Any) -> bool:
+    if isinstance(v, tuple):
+        return all(_capturable(x) for x in v)
+    if v is None or isinstance(v, bool | int | float | str | DType | enum.Enum | Intrinsic | types.ModuleType | calls.Callee):
+        return True
+    return isinstance(v, type) and issubclass(v, enum.Enum) or getattr(v, "intent_format", False)
+
+
+def attribute(base: Any, name: str) -> Any:
+    """`base.name`."""
+    if isinstance(base, types.ModuleType):
+        try:
+            return captured(f"{base.__name__}.{name}", getattr(base, name))
+        except IntentError as problem:
+            problem.span = problem.span or capture().span
+            raise
+        except AttributeError:
+            raise fail("E101", name=name, candidates=[n for n in dir(base) if not n.startswith("_")]) from None
+    if isinstance(base, Intrinsic):
+        try:
+            return getattr(base, name)
+        except IntentError as problem:
+            problem.span = capture().span
+            raise
+    if isinstance(base, type) and issubclass(base, enum.Enum):
+        if name not in base.__members__:
+            raise fail("E101", name=name, candidates=list(base.__members__))
+        return base[name]
+    if isinstance(base, enum.Enum) and name in ("name", "value"):
+        return getattr(base, name)
+    if isinstance(base, Record):
+        if name not in base.names:
+            raise fail("E101", name=name, candidates=base.names)
+        return base.values[base.names.index(name)]
+    if isinstance(base, View | Value):
+        shape = base.shape if isinstance(base, View) else shape_of(base)
+        found = {
+            "shape": lambda: tuple(map(static, shape)),
+            "dtype": lambda: element(base.type),
+            "ndim": lambda: len(shape),
+        }.get(name)
+        if found:
+            return found()
+    hint = suggestion(name, ["shape", "dtype", "ndim"])
+    methods = {"sum", "max", "min", "prod", "any", "all"}
+    fix = (f"use I.reduce.{name}(value, axis=...)" if name in methods else f"did you mean {hint}?" if hint else
+           "use the operations of intent_np.language; values have shape, dtype and ndim")  # fmt: skip
+    raise fail("E117", name=name, what=describe(base), found=f".{name}", fix=fix)
+
+
+def subscript(base: Any, items: Any) -> Any:
+    """`base[items]`."""
+    if isinstance(base, View):
+        return read(base, items)
+    if isinstance(base, Domain):
+        if not isinstance(items, Slice):
+            raise fail("E102", construct="a coordinate of a domain", suggestion="cut a subregion with domain[begin:end]")
+        return subregion(base, items)
+    if isinstance(base, Record):
+        base = base.values
+    if isinstance(base, tuple):
+        items = static(items)
+        if isinstance(items, Slice) and all(p is None or isinstance(static(p), int) for p in (items.begin, items.end, items.step)):
+            return base[slice(static(items.begin), static(items.end), static(items.step))]
+        if not isinstance(items, int) or isinstance(items, bool):
+            raise fail("E102", construct="a runtime subscript of a tuple", suggestion="use an integer that is known when compiling")
+        if not -len(base) <= items < len(base):
+            raise fail("E308", index=items, axis=0, name="the tuple", extent=len(base))
+        return base[items]
+    if isinstance(base, Value):
+        return read(base, items)
+    raise fail("E102", construct=f"a subscript of {describe(base)}", suggestion="subscript views, tensors, domains and tuples")
+
+
+# ---- operators ---------------------------------------------------------------------------------------------------
+
+_BINARY: dict[type, tuple[str, str, Callable[[Any, Any], Any]]] = {
+    ast.Add: ("add", "+", operator.add),
+    ast.Sub: ("sub", "-", operator.sub),
+    ast.Mult: ("mul", "*", operator.mul),
+    ast.Div: ("div", "/", operator.truediv),
+    ast.FloorDiv: ("floordiv", "//", operator.floordiv),
+    ast.Mod: ("mod", "%", operator.mod),
+    ast.Pow: ("pow", "**", operator.pow),
+    ast.BitAnd: ("bit_and", "&", operator.and_),
+    ast.BitOr: ("bit_or", "|", operator.or_),
+    ast.BitXor: ("bit_xor", "^", operator.xor),
+    ast.LShift: ("shl", "<<", operator.lshift),
+    ast.RShift: ("shr", ">>", operator.rshift),
+}
+
+
+def binary(op: ast.operator, left: Any, right: Any) -> Any:
+    """`left op right`."""
+    if isinstance(op, ast.MatMult):
+        raise fail("E102", construct="the operator @", suggestion="use I.matmul(left, right, acc_dtype=...), which names the accumulator")
+    name, symbol, meaning = _BINARY[type(op)]
+    left, right = static(left), static(right)
+    if is_literal(left) and is_literal(right):
+        return known(symbol, meaning, left, right)
+    if isinstance(left, tuple) and isinstance(right, tuple) and isinstance(op, ast.Add):
+        return left + right
+    if name in ("bit_and", "bit_or") and all(_is_bool(v) for v in (left, right)):
+        name = {"bit_and": "and", "bit_or": "or"}[name]
+        return _logic(name, (left, right), symbol)
+    return pointwise(name, left, right, spelled=symbol)
+
+
+def _is_bool(v: Any) -> bool:
+    return isinstance(v, bool) or (isinstance(v, Value) and element(v.type) is bool_)
+
+
+def known(symbol: str, meaning: Callable[..., Any], *operands: Any) -> Any:
+    """An operator on Python numbers, computed now."""
+    try:
+        result = meaning(*operands)
+    except (ArithmeticError, ValueError, TypeError) as problem:
+        raise fail("E115", what=f" {symbol} ".join(map(repr, operands)), reason=str(problem)) from None
+    if not is_literal(result):
+        raise fail("E115", what=f" {symbol} ".join(map(repr, operands)), reason=f"the result is a {type(result).__name__}")
+    return result
+
+
+def _unary(op: ast.unaryop, v: Any) -> Any:
+    v = static(v)
+    if isinstance(op, ast.UAdd):
+        return v
+    if is_literal(v):
+        return {ast.USub: operator.neg, ast.Not: operator.not_, ast.Invert: operator.invert}[type(op)](v)  # type: ignore[operator]
+    match op:
+        case ast.USub():
+            return pointwise("neg", v, spelled="-")
+        case ast.Not():
+            return pointwise("not", v, spelled="not")
+    return pointwise("not" if _is_bool(v) else "bit_not", v, spelled="~")
+
+
+def _connective(f: Frame, op: ast.boolop, nodes: list[ast.expr]) -> Any:
+    """`and`, `or`: elementwise; what is known now decides without reading the rest, as in Python."""
+    name = "and" if isinstance(op, ast.And) else "or"
+    parts: list[Any] = []
+    for node in nodes:
+        v = evaluate(f, node)
+        if is_literal(v) or v is None:
+            if bool(v) is (name == "or"):
+                if not parts:
+                    return v
+                return bool(v)
+            continue
+        parts.append(v)
+    if not parts:
+        return name == "and"
+    return parts[0] if len(parts) == 1 else _logic(name, tuple(parts), name)
+
+
+def _logic(name: str, parts: tuple[Any, ...], spelled: str) -> Value:
+    return functools.reduce(lambda a, b: pointwise(name, a, b, spelled=spelled), parts)
+
+
+_COMPARE: dict[type, tuple[str, str, bool, Callable[[Any, Any], Any]]] = {
+    ast.Lt: ("lt", "<", False, operator.lt),
+    ast.LtE: ("le", "<=", False, operator.le),
+    ast.Gt: ("lt", ">", True, operator.gt),
+    ast.GtE: ("le", ">=", True, operator.ge),
+    ast.Eq: ("eq", "==", False, operator.eq),
+    ast.NotEq: ("ne", "!=", False, operator.ne),
+}
+
+
+def _chain(f: Frame, first: ast.expr, ops: list[ast.cmpop], others: list[ast.expr]) -> Any:
+    """`a < b <= c`: the conjunction of its links, each operand evaluated once."""
+    links = []
+    left = evaluate(f, first)
+    for op, node in zip(ops, others, strict=True):
+        right = evaluate(f, node)
+        links.append(compare(op, left, right))
+        left = right
+    known_links = [p for p in links if is_literal(p)]
+    open_links = [p for p in links if not is_literal(p)]
+    if not all(known_links):
+        return False
+    if not open_links:
+        return True
+    return open_links[0] if len(open_links) == 1 else _logic("and", tuple(open_links), "and")
+
+
+def compare(op: ast.cmpop, left: Any, right: Any) -> Any:
+    """One link of a comparison."""
+    if type(op) not in _COMPARE:
+        word = {ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in"}[type(op)]
+        hint = "compare with == or !=" if word.startswith("is") else "compare with each candidate and join with or"
+        raise fail("E102", construct=f"the operator {word}", suggestion=hint)
+    name, symbol, swapped, meaning = _COMPARE[type(op)]
+    left, right = static(left), static(right)
+    if is_literal(left) and is_literal(right):
+        return known(symbol, meaning, left, right)
+    if not isinstance(left, Value) and not isinstance(right, Value) and name in ("eq", "ne"):
+        return meaning(left, right) if not isinstance(left, Term) else (left is right) is (name == "eq")
+    pair = (right, left) if swapped else (left, right)
+    return pointwise(name, *pair, spelled=symbol)
+
+
+def _conditional(f: Frame, test: ast.expr, then: ast.expr, otherwise: ast.expr) -> Any:
+    """`a if c else b`: select, or one of them where the condition is known."""
+    condition = evaluate(f, test)
+    if not isinstance(condition, Value) or isinstance(condition, Const):
+        return evaluate(f, then if truth(condition) else otherwise)
+    state = capture()
+    with state.block(condition):
+        a = evaluate(f, then)
+    with state.block(negated(condition)):
+        b = evaluate(f, otherwise)
+    return select(condition, a, b)
+
+
+def negated(condition: Value) -> Value:
+    """What holds where a condition does not."""
+    return pointwise("not", condition)
+
+
+def truth(v: Any) -> bool:
+    """The truth of a value that is known now."""
+    if isinstance(v, Const):
+        return bool(v.value)
+    if is_literal(v) or v is None or isinstance(v, str | tuple):
+        return bool(v)
+    raise fail("E202", operation="a condition", dtype=describe(v), expected="bool", found=describe(v), fix="compare it with something")
+
+
+# ---- calls -------------------------------------------------------------------------------------------------------
+
+
+def _call(f: Frame, node: ast.Call) -> Any:
+    function = evaluate(f, node.func)
+    args: list[Any] = []
+    for a in node.args:
+        if isinstance(a, ast.Starred):
+            spread = evaluate(f, a.value)
+            args += spread if isinstance(spread, tuple) else [spread]
+        else:
+            args.append(evaluate(f, a))
+    named = {}
+    for k in node.keywords:
+        if k.arg is None:
+            raise fail("E102", construct="** in a call", suggestion="pass the arguments by name")
+        named[k.arg] = evaluate(f, k.value)
+    return calls.call(function, tuple(args), named)

@@ -1,0 +1,204 @@
+"""Signatures: parameters as declared, and the extents and strides that their names stand for."""
+
+from __future__ import annotations
+
+import ast
+import enum
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from intent_np.errors import Errors, Span, error
+from intent_np.rules.simplify import simplify
+from intent_np.terms.dtypes import DType
+from intent_np.terms.index import Extent, Stride, Value, apply, const
+
+from .annotations import ConstexprAnnotation, Constraints, ViewAnnotation
+from .source import Source
+
+
+@dataclass(frozen=True)
+class ViewParameter:
+    """A parameter in memory: `I.In`, `I.Out` or `I.InOut`.  `shape` holds ints and strings, as written."""
+
+    name: str
+    mode: str
+    dtype: DType
+    shape: tuple[int | str, ...]
+    constraints: Constraints
+    kind: ClassVar[str] = "view"
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A runtime scalar, passed by value."""
+
+    name: str
+    dtype: DType
+    kind: ClassVar[str] = "scalar"
+
+
+@dataclass(frozen=True)
+class Constexpr:
+    """A parameter that specialises the program: an int, float, bool or enum."""
+
+    name: str
+    type: Any
+    default: Any
+    kind: ClassVar[str] = "constexpr"
+    REQUIRED: ClassVar[Final[object]] = object()
+
+    def accepts(self, v: Any) -> bool:
+        """Whether `v` is of the annotated type; a bool is no int, an int is a float."""
+        if self.type is float:
+            return isinstance(v, int | float) and not isinstance(v, bool)
+        return isinstance(v, self.type) and (self.type is bool or not isinstance(v, bool))
+
+
+Parameter = ViewParameter | Scalar | Constexpr
+
+
+def parameters(function: types.FunctionType, source: Source) -> tuple[Parameter, ...]:
+    """The parameters of a kernel, or everything that is wrong with them."""
+    errors, made = Errors(), []
+    args = source.tree.args
+    for extra in (args.vararg, args.kwarg):
+        if extra is not None:
+            errors.add("E102", source.span(extra), construct=f"*{extra.arg} in the signature of a kernel", suggestion="name each parameter")
+    defaults = _defaults(function)
+    for a in (*args.posonlyargs, *args.args, *args.kwonlyargs):
+        span = source.span(a)
+        if a.arg not in function.__annotations__:
+            errors.add("E103", span, name=a.arg)
+            continue
+        try:
+            annotation = _resolved(function, function.__annotations__[a.arg])
+            made.append(_parameter(a.arg, annotation, defaults.get(a.arg, Constexpr.REQUIRED), span))
+        except Exception as problem:
+            from intent_np.errors import IntentError
+
+            found = f"{type(problem).__name__}: {problem}"
+            errors.add(problem if isinstance(problem, IntentError) else error("E104", span, name=a.arg, found=found))
+    errors.raise_if_any()
+    return tuple(made)
+
+
+def _defaults(function: types.FunctionType) -> dict[str, Any]:
+    code = function.__code__
+    positional = code.co_varnames[: code.co_argcount]
+    values = function.__defaults__ or ()
+    return dict(zip(positional[len(positional) - len(values) :], values, strict=True)) | (function.__kwdefaults__ or {})
+
+
+def _resolved(function: types.FunctionType, annotation: Any) -> Any:
+    """An annotation, evaluated where `from __future__ import annotations` left it as text."""
+    if not isinstance(annotation, str):
+        return annotation
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    return eval(annotation, function.__globals__, {n: c.cell_contents for n, c in cells})
+
+
+def _parameter(name: str, annotation: Any, default: Any, span: Span) -> Parameter:
+    match annotation:
+        case ViewAnnotation(mode, items):
+            _no_default(name, default, span)
+            return _view(name, mode, items, span)
+        case ConstexprAnnotation(kind):
+            if kind not in (int, float, bool) and not (isinstance(kind, type) and issubclass(kind, enum.Enum)):
+                raise error("E104", span, name=name, expected="I.Constexpr of int, float, bool or an I.Enum", found=repr(kind))
+            return Constexpr(name, kind, default)
+        case DType():
+            _no_default(name, default, span)
+            return Scalar(name, annotation)
+    raise error("E104", span, name=name, found=repr(annotation))
+
+
+def _no_default(name: str, default: Any, span: Span) -> None:
+    if default is not Constexpr.REQUIRED:
+        raise error("E104", span, name=name, expected="defaults on I.Constexpr parameters only", found=f"a default of {default!r}",
+                    fix="drop the default, or make it an I.Constexpr")  # fmt: skip
+
+
+def _view(name: str, mode: str, items: tuple[Any, ...], span: Span) -> ViewParameter:
+    if len(items) not in (2, 3) or not isinstance(items[0], DType) or not isinstance(items[1], tuple):
+        raise error("E104", span, name=name, expected='I.In[dtype, shape], for example I.In[I.f32, ("N",)]',
+                    found=f"I.{mode.capitalize()}[{', '.join(map(repr, items))}]")  # fmt: skip
+    promises = items[2] if len(items) == 3 else Constraints()
+    if not isinstance(promises, Constraints):
+        raise error("E104", span, name=name, expected="I.constraints(...) as the third item", found=repr(promises))
+    if promises.alias is not None and promises.noalias:
+        raise error("E104", span, name=name, expected="alias= or noalias=, not both", found="both: they exclude each other")
+    if promises.strides is not None and len(promises.strides) != len(items[1]):
+        raise error("E104", span, name=name, expected=f"{len(items[1])} strides, one an axis", found=f"{len(promises.strides)}")
+    for e in items[1]:
+        if isinstance(e, str):
+            _expression(name, e, span)
+        elif not isinstance(e, int) or isinstance(e, bool) or e < 0:
+            raise error("E104", span, name=name, expected="extents that are ints of 0 or more, names, or arithmetic over names", found=repr(e))
+    return ViewParameter(name, mode, items[0], items[1], promises)
+
+
+# ---- extents -----------------------------------------------------------------------------------------------------
+
+_OPERATORS: dict[type, str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.FloorDiv: "floordiv", ast.Mod: "mod"}
+_FUNCTIONS = {"cdiv": "ceil_div", "ceil_div": "ceil_div", "min": "minimum", "max": "maximum"}
+
+
+def _expression(name: str, text: str, span: Span) -> ast.expr:
+    """The syntax tree of an extent, if it is integer arithmetic over names."""
+    try:
+        tree = ast.parse(text, mode="eval").body
+        _build(tree, lambda n: Extent(n))
+    except (SyntaxError, ValueError):
+        raise error("E104", span, name=name, expected="extents of integers, names, + - * // %, cdiv, min and max", found=repr(text)) from None
+    return tree
+
+
+def _build(node: ast.expr, meaning: Callable[[str], Value]) -> Value:
+    match node:
+        case ast.Constant(value=int(v)) if not isinstance(v, bool):
+            return const(v)
+        case ast.Name(id=n):
+            return meaning(n)
+        case ast.BinOp(left=l, op=op, right=r) if type(op) in _OPERATORS:
+            return apply(_OPERATORS[type(op)], _build(l, meaning), _build(r, meaning))
+        case ast.Call(func=ast.Name(id=n), args=[l, r], keywords=[]) if n in _FUNCTIONS:
+            return apply(_FUNCTIONS[n], _build(l, meaning), _build(r, meaning))
+    raise ValueError(ast.unparse(node))
+
+
+def shape_terms(p: ViewParameter, bound: Mapping[str, Any], span: Span) -> tuple[Value, ...]:
+    """The extents of a view in normal form; a name of a constexpr is its value."""
+
+    def meaning(n: str) -> Value:
+        if n not in bound:
+            return Extent(n)
+        v = bound[n]
+        if not isinstance(v, int) or isinstance(v, bool) or isinstance(v, enum.Enum):
+            raise error("E111", span, name=n, expected="an int, since it is an extent", found=repr(v))
+        return const(v)
+
+    made = []
+    for e in p.shape:
+        extent = const(e) if isinstance(e, int) else simplify(_build(_expression(p.name, e, span), meaning))
+        if getattr(extent, "value", 0) < 0:
+            raise error("E104", span, name=p.name, expected="extents of 0 or more", found=f"{e} = {extent.value}")
+        made.append(extent)
+    return tuple(made)
+
+
+def stride_terms(p: ViewParameter, bound: Mapping[str, Any], shared: dict[str, Value]) -> tuple[Value, ...]:
+    """Strides in elements: promised ones as they are, equal names as one term, others free."""
+    promised = p.constraints.strides or (None,) * len(p.shape)
+    made: list[Value] = []
+    for i, s in enumerate(promised):
+        if isinstance(s, str) and s in bound:
+            s = bound[s]
+        if isinstance(s, int):
+            made.append(const(s))
+        elif isinstance(s, str):
+            made.append(shared.setdefault(s, Stride(p.name, i)))
+        else:
+            made.append(Stride(p.name, i))
+    return tuple(made)
