@@ -1,0 +1,138 @@
+"""Shadow memory: who wrote and who read each element, to find races, repeated writes and reads of what nobody wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...errors import error
+from ...numerics import Array
+from ...terms.core import arena
+from ...terms.normal import Load, Store, View
+from ...terms.text import brief
+
+NOBODY, MANY = -1, -2
+
+
+class _Element:
+    """Of each element of a view: the instance that wrote it, the instance that read it, whether it has a value."""
+
+    __slots__ = ("known", "reader", "writer")
+
+    def __init__(self, view: View, size: int) -> None:
+        self.writer = np.full(size, NOBODY, np.int64)
+        self.reader = np.full(size, NOBODY, np.int64)
+        self.known = np.full(size, view.mode in ("in", "inout"), np.bool_)
+
+
+class Shadow:
+    """Checks the accesses of a run.  `written` are the views that the program stores to; others need no shadow.
+
+    Instances of a program are unordered, so that an element which one writes no other may touch.  With `ordered` the
+    accesses of different effects are ordered (the reference): only one effect's own lanes are held against each other.
+    """
+
+    def __init__(self, written: set[str], *, ordered: bool = False) -> None:
+        self.written, self.ordered = written, ordered
+        self.elements: dict[str, _Element] = {}
+
+    def next_effect(self) -> None:
+        """Forget the writers where effects are ordered."""
+        if self.ordered:
+            for e in self.elements.values():
+                e.writer[:] = NOBODY
+
+    def loaded(
+        self, t: Load, extents: tuple[int, ...], indices: Sequence[Array], lanes: Array | None, instances: Array | None
+    ) -> None:
+        """An element is read that has a value, and that no other instance writes."""
+        if t.view.name not in self.written:
+            return
+        e = self._of(t.view, extents)
+        at, who = _addresses(extents, indices, lanes, instances)
+        if not e.known[at].all():
+            where = _where(at[~e.known[at]][0], extents)
+            raise error("E504", span=_span(t), name=t.view.name, found=f"element {where}")
+        if self.ordered:
+            return
+        writer = e.writer[at]
+        other = (writer != NOBODY) & (writer != who)
+        if other.any():
+            said = f"instance {who[other][0]} reads what instance {writer[other][0]} wrote"
+            raise _race(t, at[other][0], extents, said)
+        before = e.reader[at]
+        e.reader[at] = np.where((before == NOBODY) | (before == who), who, MANY)
+
+    def stored(
+        self, t: Store, extents: tuple[int, ...], indices: Sequence[Array], value: Array, lanes: Array | None,
+        instances: Array | None,
+    ) -> None:  # fmt: skip
+        """No two lanes write one element, nor an instance what another wrote or read."""
+        e = self._of(t.view, extents)
+        at, who = _addresses(extents, indices, _with(value, lanes), instances)
+        order = np.argsort(at, kind="stable")
+        twice = np.flatnonzero(at[order][1:] == at[order][:-1])
+        if twice.size:
+            one, two = order[twice[0]], order[twice[0] + 1]
+            same = who[one] == who[two]
+            said = f"two lanes of instance {who[one]}" if same else f"instances {who[one]} and {who[two]}"
+            raise _race(t, at[one], extents, f"{said} write it")
+        writer = e.writer[at]
+        other = (writer != NOBODY) & (writer != who)
+        if other.any():
+            raise _race(t, at[other][0], extents, f"instances {writer[other][0]} and {who[other][0]} write it")
+        reader = e.reader[at]
+        other = (reader != NOBODY) & (reader != who)
+        if other.any():
+            raise _race(t, at[other][0], extents, f"instance {who[other][0]} writes what another one read")
+        e.writer[at], e.known[at] = who, True
+
+    def _of(self, view: View, extents: tuple[int, ...]) -> _Element:
+        if view.name not in self.elements:
+            self.elements[view.name] = _Element(view, int(np.prod(extents, dtype=np.int64)))
+        return self.elements[view.name]
+
+
+def _with(value: Array, lanes: Array | None) -> Array:
+    """The lanes of a store, as many as its value has."""
+    lanes = np.ones((), np.bool_) if lanes is None else lanes
+    return np.broadcast_to(lanes, np.broadcast_shapes(value.shape, lanes.shape))
+
+
+def _addresses(
+    extents: tuple[int, ...], indices: Sequence[Array], lanes: Array | None, instances: Array | None
+) -> tuple[Array, Array]:
+    """Flat element numbers of the active lanes, and the instance that performs each."""
+    arrays = [*indices, *(a for a in (lanes, instances) if a is not None)]
+    shape = np.broadcast_shapes(*(a.shape for a in arrays))
+    chosen = np.broadcast_to(True if lanes is None else lanes, shape)
+    who = np.broadcast_to(0 if instances is None else instances, shape)[chosen]
+    if not indices:
+        return np.zeros(who.shape, np.int64), who
+    if 0 in extents:
+        return np.zeros(0, np.int64), who[:0]
+    return np.ravel_multi_index(tuple(np.broadcast_to(i, shape)[chosen] for i in indices), extents), who
+
+
+def _where(flat: Array, extents: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.unravel_index(int(flat), extents)) if extents else ()
+
+
+def _span(t: Load | Store) -> Any:
+    return next(iter(arena().spans.get(t, ())), None)
+
+
+def _race(t: Load | Store, flat: Array, extents: tuple[int, ...], what: str) -> Exception:
+    return error("E505", span=_span(t), name=t.view.name, found=f"element {_where(flat, extents)}: {what}")
+
+
+def padded(t: Load, members: Sequence[Array], valid: Array | None, active: Array | None) -> None:
+    """No lane past the end of its axis touches memory, even where its address is inside the view."""
+    for member in members:
+        wrong = ~member
+        for lanes in (valid, active):
+            wrong = wrong if lanes is None else wrong & lanes
+        if wrong.any():
+            raise error("E506", span=_span(t), name=t.view.name, found=brief(t))

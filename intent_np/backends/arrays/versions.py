@@ -1,0 +1,45 @@
+"""Loads that read a view as it was before a later effect wrote it.
+
+Effects happen in order, and a load names the effect after which it reads.  A machine computes a load where its value is
+used, which may be behind a store that the load must not see; the view is then copied before that store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...terms.core import Term, children
+from ...terms.normal import Effect, Load, Store
+
+
+def performed(effect: Term) -> list[Term]:
+    """Every term that performing an effect computes: its subterms, without the earlier effects that loads name."""
+    seen: dict[Term, None] = {}
+    stack = [effect]
+    while stack:
+        t = stack.pop()
+        if t not in seen:
+            seen[t] = None
+            stack.extend(c for c in children(t) if not (isinstance(t, Load) and isinstance(c, Effect)))
+    return list(seen)
+
+
+def planned(effects: Sequence[Any], overlap: Callable[[str, str], bool], *, own: bool) -> list[list[tuple[str, Any]]]:
+    """For each effect the loads, as view names and `after`s, whose views to copy before it: they are used by a later
+    effect (with `own`, or by this very one) and must not see what it stores."""
+    terms = [performed(e) for e in effects]
+    stored = [{t.view.name for t in inside if isinstance(t, Store)} for inside in terms]
+    place: dict[Any, int] = {None: -1}
+    for k, inside in enumerate(terms):
+        place.update((t, k) for t in inside if isinstance(t, Effect))
+    plan: list[dict[tuple[str, Any], None]] = [{} for _ in effects]
+    for user, inside in enumerate(terms):
+        for t in inside:
+            if isinstance(t, Load):
+                # an effect of no other program part comes before all of this one
+                for k in range(place.get(t.after, -1) + 1, user + own):
+                    if any(overlap(t.view.name, s) for s in stored[k]):
+                        plan[k][t.view.name, t.after] = None
+                        break
+    return [list(p) for p in plan]

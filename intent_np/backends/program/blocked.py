@@ -1,0 +1,231 @@
+"""Executes `blocked` programs: fragments of blocks, loops over the blocks of slices.
+
+A value lives in the loop that its `needs` name: the innermost open one of them, or outside of all.  There it is
+computed once for each iteration, with the instances that are active there, exactly where an emitter would place it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...numerics import Array
+from ...terms.blocked import Base, BlockedProgram, Carry, Fold, Loop, Perform, Point, Slice, Tile, Traverse, Whole
+from ...terms.index import Value
+from ...terms.normal import Combine, Contract, Coord, Load, Reduce, Store
+from ...terms.text import brief
+from ..arrays.arguments import bind, element, overlapping
+from ..arrays.counters import Counters
+from ..arrays.memory import Memory
+from ..arrays.schedule import BUDGET, temporaries
+from ..arrays.shadow import padded
+from ..arrays.values import Values, malformed
+from ..arrays.versions import performed, planned
+from .launch import each, hold, launched, memory_of, trips
+
+
+@dataclass(slots=True)
+class Scope:
+    """An iteration in hand, or the instance as a whole: what is computed once in it."""
+
+    slice: Slice | None = None
+    base: Array | None = None
+    active: Array | None = None
+    states: Sequence[Array] = ()
+    known: dict[Value, Any] = field(default_factory=dict)
+
+
+def run(
+    program: BlockedProgram,
+    arrays: Mapping[str, Any],
+    scalars: Mapping[str, Any] | None = None,
+    *,
+    strict: bool = False,
+    order: str = "forward",
+    counters: Counters | None = None,
+    budget: int = BUDGET,
+) -> None:
+    """Execute `program` on `arrays`; see `machine.run`."""
+    arguments = bind(program, arrays, scalars or {})
+    memory = memory_of(program, arguments, counters, strict)
+    terms = performed(program)
+    fragments = [t for t in terms if isinstance(t, (Tile, Slice, Whole)) and t not in program.space]
+    axes: list[Any] = [*program.space, *(t for t in program.space if isinstance(t, Tile)), *fragments]
+    # a tile has two dimensions: its blocks are among the instances, its position is that of the lanes of a block
+    positions = {a: d for d, a in enumerate(axes)}
+    extents: list[int] = []
+    for a in program.space:
+        if not isinstance(a, (Tile, Point)):
+            raise malformed(f"{brief(a)} in the program space", "blocked")
+        span = int(arguments.scalar(a.axis.hi)) - int(arguments.scalar(a.axis.lo))
+        extents.append(max(0, -(-span // (a.size.value if isinstance(a, Tile) else 1))))
+    sizes = {a: a.size.value for a in axes if not isinstance(a, Point)}
+    plan = planned(program.effects, overlapping(arguments), own=False)
+    for piece in launched(memory, extents, len(axes), each(temporaries(terms, sizes)), order, budget):
+        values = Blocks(memory, positions, len(axes), dict(zip(program.space, piece, strict=True)))
+        for effect, before in zip(program.effects, plan, strict=True):
+            memory.snapshot(before)
+            values.perform(effect)
+        memory.snapshots.clear()
+
+
+class Blocks(Values):
+    """The values of the instances in hand; `blocks` numbers the block (or the member) that each of them owns."""
+
+    def __init__(self, memory: Memory, positions: Mapping[Any, int], rank: int, blocks: Mapping[Any, Array]) -> None:
+        super().__init__(memory, positions, rank)
+        self.blocks = blocks
+        self.scopes = [Scope()]
+        self.dims = {a: d for d, a in enumerate(blocks)}
+
+    # ---- where values live
+
+    def home(self, t: Any) -> Scope:
+        """The innermost open loop that `t` needs, or the instance."""
+        if t.needs:
+            for scope in reversed(self.scopes):
+                if scope.slice in t.needs:
+                    return scope
+            raise malformed(f"{brief(t)} outside of a loop over {', '.join(map(brief, t.needs))}", "blocked")
+        return self.scopes[0]
+
+    def recall(self, t: Value) -> Any:
+        return self.home(t).known.get(t)
+
+    def keep(self, t: Value, value: Any) -> None:
+        self.home(t).known[t] = value
+
+    def operands(self, t: Value) -> Iterable[Value]:
+        match t:
+            case Fold() | Loop() | Coord() | Base() | Carry():
+                return ()
+            case Reduce(_, _, values):
+                return values
+            case Contract(_, left, right):
+                return (left, right)
+        return super().operands(t)
+
+    def active(self, t: Load) -> Array | None:
+        return self.home(t).active
+
+    # ---- evaluation
+
+    def compute(self, t: Value) -> Any:
+        match t:
+            case Coord(axis):
+                return self._coordinate(axis)
+            case Base(axis):
+                return self._base(axis)
+            case Carry(slice, position):
+                return self._iteration(slice).states[position]
+            case Reduce(axis, combine, values, identities):
+                found = [self.value(v) for v in values]
+                result = self.reduce(combine, found, identities, self.position(axis), self._size(axis))
+                return result if len(result) > 1 else result[0]
+            case Contract(axis, left, right, acc):
+                dim, size = self.position(axis), self._size(axis)
+                sides = self.value(left), self.value(right)
+                return self.contract(*sides, dim, size, element(left), acc, active=self.home(t).active)
+            case Fold():
+                result = self._fold(t)
+                return result if len(result) > 1 else result[0]
+            case Loop():
+                return self._loop(t)
+        return super().compute(t)
+
+    def load(self, t: Load, indices: Sequence[Array], valid: Array | None) -> Array:
+        if self.memory.shadow is not None:
+            lanes = {a for i in t.index for a in i.lanes}
+            members = [self._coordinate(a) < self.value(a.axis.hi) for a in lanes]
+            padded(t, members, valid, self.active(t))
+        return super().load(t, indices, valid)
+
+    def _size(self, axis: Any) -> int:
+        if not isinstance(axis, (Tile, Slice, Whole)):
+            raise malformed(f"{brief(axis)} is no fragment axis", "blocked")
+        return axis.size.value
+
+    def _coordinate(self, axis: Any) -> Array:
+        base = self._base(axis)
+        return base if isinstance(axis, Point) else base + self.along(axis, np.arange(self._size(axis)))
+
+    def _base(self, axis: Any) -> Array:
+        """First coordinate of the block in hand, one for each instance."""
+        if isinstance(axis, Slice):
+            return self._iteration(axis).base
+        lo = self.value(axis.axis.lo)
+        if isinstance(axis, Whole):
+            return lo
+        if axis not in self.blocks:
+            raise malformed(f"{brief(axis)} is not in the program space", "blocked")
+        shape = [1] * self.rank
+        shape[self.dims[axis]] = -1
+        return lo + self.blocks[axis].reshape(shape) * (axis.size.value if isinstance(axis, Tile) else 1)
+
+    def _iteration(self, slice: Slice) -> Any:
+        for scope in reversed(self.scopes):
+            if scope.slice is slice:
+                return scope
+        raise malformed(f"a block of {brief(slice)} outside of its loop", "blocked")
+
+    # ---- loops
+
+    def _blocks(self, slice: Slice, lo: Value, hi: Value, outer: Array | None) -> Iterator[Scope]:
+        """The iterations lo, lo + size, … below hi, each with the instances that are still in it."""
+        first, end, size = self.value(lo), self.value(hi), slice.size.value
+        for i, active in trips(self.memory, first, end, size, outer):
+            scope = Scope(slice, first + i * size, active)
+            self.scopes.append(scope)
+            try:
+                yield scope
+            finally:
+                self.scopes.pop()
+
+    def _fold(self, t: Fold) -> list[Array]:
+        states = [self.scalar(i.value, i.dtype) for i in t.identities]
+        axis = t.slice.axis
+        for scope in self._blocks(t.slice, axis.lo, axis.hi, self.home(t).active):
+            found = self.combine(t.combine, states, [self.value(v) for v in t.values])
+            states = hold(scope.active, found, states)
+        return states
+
+    def _loop(self, t: Loop) -> list[Array]:
+        states = [self.scalar(i.value, i.dtype) for i in t.identities]
+        for segment in t.segments:
+            for scope in self._blocks(t.slice, segment.lo, segment.hi, self.home(t).active):
+                scope.states = states
+                found = [self.value(v) for v in segment.values]
+                if not t.stepped:
+                    found = self._combined(t.combines, states, found)
+                for effect in segment.effects:
+                    self.perform(effect)
+                states = hold(scope.active, found, states)
+        return states
+
+    def _combined(self, combines: Sequence[Combine], states: Sequence[Array], found: Sequence[Array]) -> list[Array]:
+        """Each combine on its share of the states and of the blocks' summaries."""
+        result: list[Array] = []
+        for c in combines:
+            share = slice(len(result), len(result) + len(c.dtypes))
+            result += self.combine(c, states[share], found[share])
+        return result
+
+    # ---- effects
+
+    def perform(self, effect: Any) -> None:
+        """Perform an effect for the instances that are active in the innermost open loop."""
+        match effect:
+            case Store(_, indices, value, valid):
+                at = [self.value(i) for i in indices]
+                lanes = None if valid is None else self.value(valid)
+                self.memory.store(effect, at, self.value(value), lanes, self.scopes[-1].active)
+            case Traverse(slice, inner):
+                for _ in self._blocks(slice, slice.axis.lo, slice.axis.hi, self.scopes[-1].active):
+                    self.perform(inner)
+            case Perform(loop):
+                self.value(loop)
+            case _:
+                raise malformed(f"a {type(effect).__name__} among the effects", "blocked")

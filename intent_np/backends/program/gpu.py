@@ -1,0 +1,160 @@
+"""Executes `gpu` programs: statements over fragments, in order, for all instances in hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ...numerics import Array, apply, storage
+from ...terms.core import Term
+from ...terms.gpu import Broadcast, ContractInto, For, Full, If, Kernel, Let, Range, Var
+from ...terms.index import Physical, Value
+from ...terms.normal import Load, Reduce, Store
+from ...terms.operators import OPERATORS
+from ...terms.text import brief
+from ..arrays.arguments import bind, element
+from ..arrays.counters import Counters
+from ..arrays.memory import Memory
+from ..arrays.schedule import BUDGET, temporaries
+from ..arrays.values import Values, malformed
+from ..arrays.versions import performed
+from .launch import each, launched, memory_of, trips
+
+
+def run(
+    program: Kernel,
+    arrays: Mapping[str, Any],
+    scalars: Mapping[str, Any] | None = None,
+    *,
+    strict: bool = False,
+    order: str = "forward",
+    counters: Counters | None = None,
+    budget: int = BUDGET,
+) -> None:
+    """Execute `program` on `arrays`; see `machine.run`."""
+    arguments = bind(program, arrays, scalars or {})
+    memory = memory_of(program, arguments, counters, strict)
+    terms = performed(program)
+    sizes = list(dict.fromkeys([*program.physical, *(t for t in terms if isinstance(t, Physical))]))
+    instances = len(program.coordinates)
+    positions = {p: instances + d for d, p in enumerate(sizes)}
+    rank = instances + len(sizes)
+    extents = [max(0, int(arguments.scalar(g))) for g in program.grid]
+    bytes_each = temporaries(terms, {p: p.value for p in sizes})
+    for piece in launched(memory, extents, rank, each(bytes_each), order, budget):
+        machine = Statements(memory, positions, rank)
+        for d, (var, line) in enumerate(zip(program.coordinates, piece, strict=True)):
+            machine.names[var.name] = line.reshape([-1 if i == d else 1 for i in range(rank)])
+        machine.perform(program.body)
+
+
+class Statements(Values):
+    """The names of the instances in hand, and which of the instances perform the statement in hand."""
+
+    def __init__(self, memory: Memory, positions: Mapping[Any, int], rank: int) -> None:
+        super().__init__(memory, positions, rank)
+        self.names: dict[str, Array] = {}
+        self.running: Array | None = None
+        self._known: dict[Value, Any] = {}
+
+    # ---- statements
+
+    def perform(self, body: Iterable[Term]) -> None:
+        """Perform statements in order."""
+        for s in body:
+            self._known = {}
+            match s:
+                case Let(var, value):
+                    self._assign(var, self.value(value))
+                case Store(_, indices, value, valid):
+                    at = [self.value(i) for i in indices]
+                    lanes = None if valid is None else self.value(valid)
+                    self.memory.store(s, at, self.value(value), lanes, self.running)
+                case For():
+                    self._loop(s)
+                case If(condition, inner):
+                    self._branch(self.value(condition), inner)
+                case _:
+                    raise malformed(f"a {type(s).__name__} among the statements", "gpu")
+
+    def _assign(self, var: Var, value: Array) -> None:
+        """Name a value.  A name that has one already keeps it where the instance is not running."""
+        if self.running is not None and var.name in self.names:
+            value = np.where(self.running, value, self.names[var.name])
+        self.names[var.name] = value
+
+    def _loop(self, s: For) -> None:
+        lo, hi, step = self.value(s.lo), self.value(s.hi), self.value(s.step)
+        missing = [v.name for v in s.carries if v.name not in self.names]
+        if missing:
+            raise malformed(f"{', '.join(missing)} carried by a loop, without a first value", "gpu")
+        outer = self.running
+        for i, active in trips(self.memory, lo, hi, step, outer):
+            self.names[s.var.name] = lo + i * step
+            self.running = active
+            self.perform(s.body)
+        self.running = outer
+
+    def _branch(self, condition: Array, body: Iterable[Term]) -> None:
+        outer = self.running
+        inside = condition if outer is None else condition & outer
+        if inside.any():
+            self.running = None if inside.all() else inside
+            self.perform(body)
+        self.running = outer
+
+    # ---- values
+
+    def recall(self, t: Value) -> Any:
+        return self.names.get(t.name) if isinstance(t, Var) else self._known.get(t)
+
+    def keep(self, t: Value, value: Any) -> None:
+        self._known[t] = value
+
+    def operands(self, t: Value) -> Iterable[Value]:
+        match t:
+            case Reduce(_, _, values):
+                return values
+            case Range() | Full() | Var():
+                return ()
+            case Broadcast(value):
+                return (value,)
+        return super().operands(t)
+
+    def active(self, t: Load) -> Array | None:
+        return self.running
+
+    def compute(self, t: Value) -> Any:
+        match t:
+            case Range(size):
+                return self.along(size, np.arange(size.value))
+            case Full(value, d, extents):
+                shape = [1] * self.rank
+                for p in extents:
+                    shape[self.position(p)] = p.value
+                return np.full(shape, value, storage(d))
+            case Broadcast(value, extents):
+                found = self.value(value)
+                for p in extents:
+                    found = self.widen(found, self.position(p), p.value)
+                return found
+            case Reduce(axis, combine, values, identities):
+                found = [self.value(v) for v in values]
+                result = self.reduce(combine, found, identities, self.position(axis), axis.value)  # type: ignore[attr-defined]
+                return result if len(result) > 1 else result[0]
+            case ContractInto():
+                return self._contract_into(t)
+            case Var(name):
+                raise malformed(f"{name} is used before it has a value", "gpu")
+        return super().compute(t)
+
+    def _contract_into(self, t: ContractInto) -> Array:
+        if len(t.summed) != 1:
+            raise malformed(f"a contraction over {len(t.summed)} axes: {brief(t)}", "gpu")
+        (axis,) = t.summed
+        left, right, start = self.value(t.left), self.value(t.right), self.value(t.accumulator)
+        dim, acc = self.position(axis), element(t.accumulator)
+        product = self.contract(left, right, dim, axis.value, element(t.left), acc, active=self.running)
+        return apply(OPERATORS["add"], start, product, dtype=acc)

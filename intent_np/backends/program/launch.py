@@ -1,0 +1,70 @@
+"""What the machines of program levels share: instances in pieces, with memory that knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from math import prod
+
+import numpy as np
+
+from ...numerics import Array
+from ...terms.core import Term
+from ...terms.normal import Store
+from ..arrays.arguments import Arguments
+from ..arrays.counters import Counters
+from ..arrays.memory import Memory
+from ..arrays.schedule import box, numbered, pieces
+from ..arrays.shadow import Shadow
+from ..arrays.values import malformed
+from ..arrays.versions import performed
+
+BytesOf = Callable[[Sequence[int]], int]
+
+
+def memory_of(program: Term, arguments: Arguments, counters: Counters | None, strict: bool) -> Memory:
+    """The memory of a run, with a shadow of what the program writes when it is checked."""
+    written = {t.view.name for t in performed(program) if isinstance(t, Store)}
+    return Memory(arguments, counters or Counters(), Shadow(written) if strict else None)
+
+
+def each(size: int) -> BytesOf:
+    """Bytes of a piece whose every instance has temporaries of this size."""
+    return lambda counts: size * prod(counts)
+
+
+def launched(
+    memory: Memory, extents: Sequence[int], rank: int, bytes_of: BytesOf, order: str, budget: int
+) -> Iterator[tuple[Array, ...]]:
+    """The instances 0..extents in pieces whose temporaries fit the budget, `memory` told about each piece."""
+    if 0 in extents:
+        return
+    for piece in pieces(extents, box(extents, bytes_of, budget), order):
+        memory.instances = tuple(len(line) for line in piece)
+        memory.identities = numbered(piece, extents, rank) if memory.shadow is not None else None
+        memory.counters.instances += memory.spread(None)
+        yield piece
+
+
+def trips(
+    memory: Memory, lo: Array, hi: Array, step: Array | int, outer: Array | None
+) -> Iterator[tuple[int, Array | None]]:
+    """Iterations of a loop whose bounds are one number for each instance: number, and which instances are in it.
+
+    All instances start together; each leaves when its own range is done.
+    """
+    for bound in (lo, hi):
+        if any(n != 1 for n in bound.shape[len(memory.instances) :]):
+            raise malformed("a loop bound that varies along a fragment axis")
+    count = np.maximum(-((lo - hi) // step), 0)
+    if outer is not None:
+        count = np.where(outer, count, 0)
+    for i in range(int(count.max(initial=0))):
+        inside = count > i
+        active = None if inside.all() else inside
+        memory.counters.iterations += memory.spread(active)
+        yield i, active
+
+
+def hold(active: Array | None, new: Sequence[Array], old: Sequence[Array]) -> list[Array]:
+    """The next states: inactive instances keep theirs."""
+    return list(new) if active is None else [np.where(active, n, o) for n, o in zip(new, old, strict=True)]
