@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..rules.simplify import node, substitute
-from ..terms.core import arena, find, inherit, named, rewrite
+from ..terms.core import arena, find, inherit, named
 from ..terms.index import Cast, Const, Value, add, apply, is_op, mul, select, sub
 from ..terms.normal import (
     NORMAL, Arg, Axis, Combine, Contract, Coord, Part, Program, Proj, Reduce, Region, builtin, builtin_name, identity,
@@ -35,7 +35,7 @@ def online(program: Program, *, enabled: bool = True) -> Program:
         region = _region(maximum, sums)
         places: dict[Any, Any] = {maximum: Proj(region, 0)}
         places |= {t: Proj(region, i) for i, t in enumerate(sums, 1)}
-        program = rewrite((program,), lambda t, places=places: places.get(t, node(t)))[0]
+        program = substitute(program, places, everywhere=True)
     return program
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from ..rules.facts import upper
 from ..rules.simplify import simplify
 from ..terms.core import contains, find, walk
-from ..terms.index import Value, sub
+from ..terms.index import sub
 from ..terms.normal import Axis, Contract, Coord, Effect, Load, Part, Reduce, Region
 
 RESIDENT_LIMIT = 8192  # lanes; a longer axis is traversed (16 warps hold 16 f32 a thread)
@@ -39,8 +39,13 @@ def program_axes(effects: tuple[Effect, ...]) -> tuple[Axis, ...]:
     inner = [t for t in structured(effects) if contains(t, Load)]
     eligible: dict[Any, None] = {}
     for i, e in enumerate(effects):
-        own = [t for t in inner if t in set(walk(e))]
-        found = [a for a in _in_index_order(e) if not _reads_memory(a) and all(a in t.lanes for t in own)]
+        below = set(walk(e))
+        own = [t for t in inner if t in below]
+        bound = {getattr(t.axis, "axis", t.axis) for t in structured((e,))}
+        found = [
+            a for a in _in_index_order(e)
+            if not _reads_memory(a) and a not in bound and all(a in t.lanes for t in own)
+        ]  # fmt: skip
         eligible = dict.fromkeys(found) if i == 0 else {a: None for a in eligible if a in found}
     return tuple(eligible)
 
@@ -68,5 +73,3 @@ def is_resident(axis: Axis, roots: Iterable[Any]) -> bool:
     """Whether an inner axis is held whole in a fragment; a region's axis is always traversed."""
     return may_be_resident(axis) and not any(r.axis is axis for r in find(tuple(roots), Region))
 
-
-__all__ = ["RESIDENT_LIMIT", "Value", "axes", "extent_bound", "is_resident", "may_be_resident", "program_axes", "structured"]

@@ -14,7 +14,7 @@ from ..terms.blocked import Fold, Loop, Segment, Slice, Traverse
 from ..terms.core import Term, arena, children, inherit, replace, rewrite, walk
 from ..terms.dtypes import DType, bool_, index
 from ..terms.index import Apply, Cast, Const, Value, apply, const, is_const, is_op, rebuild
-from ..terms.normal import Combine, Contract, Coord, Load, Proj, Reduce, Region, Store
+from ..terms.normal import Axis, Combine, Contract, Coord, Load, Part, Proj, Reduce, Region, Store
 from . import arithmetic, predicates
 from . import index as index_rules
 from .facts import is_finite
@@ -162,9 +162,12 @@ def simplify_all(roots: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def binder(t: Term) -> Any:
-    """The axis whose coordinate `t` binds, if it binds one."""
+    """The axis whose coordinate `t` binds, if it binds one.
+
+    A reduction over a fragment axis works on the block in hand, whose coordinate the loop around it binds.
+    """
     if isinstance(t, (Reduce, Contract)):
-        return t.axis
+        return t.axis if isinstance(t.axis, (Axis, Part)) else None
     if isinstance(t, (Fold, Traverse, Loop)):
         return t.slice
     return t.axis if isinstance(t, Region) else None

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .core import NO_AXES, Term, find, term, walk
+from .core import NO_AXES, Term, children, find, term, walk
 from .dtypes import DType, index
 from .grouped import GROUPED, Group, GroupedProgram
 from .index import AxisLike, Const, Physical, Value, is_const, lt
-from .normal import Axis, Combine, Contract, Coord, Effect, Load, Reduce, Region, Store, Target, bound_axes
+from .normal import Axis, Combine, Contract, Coord, Effect, Load, Reduce, Region, Store, Target, bound_axes, state_lanes
 
 
 @term
@@ -103,6 +103,10 @@ class Fold(Value):
     def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
         return _loop_axes(self, self.slice, self.lanewise)
 
+    def component_lanes(self) -> list[frozenset[Any]]:
+        kept = frozenset() if self.lanewise else frozenset((self.slice,))
+        return state_lanes((self.combine,), [v.lanes - kept for v in self.values])
+
 
 @term
 class Traverse(Effect):
@@ -144,6 +148,7 @@ class Segment(Term):
     effects: tuple[Effect, ...]
     note: str = ""
     syntax = "segment {lo}..{hi}{ as |note|}{ values |values|}{ effects |effects|}"
+    binds = True
 
 
 @term
@@ -161,15 +166,23 @@ class Loop(Value):
     lanewise: tuple[bool, ...] = ()
     stepped: bool = False
     syntax = (
-        "loop over {slice} combining {combines} from {identities}{ lanewise |lanewise|}{ stepped|stepped|} "
-        "in ({segments})"
+        "loop over {slice}{ combining |combines|}{ from |identities|}{ lanewise |lanewise|}{ stepped|stepped|} "
+        "in {segments}"
     )
+    binds = True
 
     def infer(self) -> Any:
         return tuple(d for c in self.combines for d in c.dtypes)
 
     def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
         return _loop_axes(self, self.slice, any(self.lanewise))
+
+    def component_lanes(self) -> list[frozenset[Any]]:
+        """The axes of each state."""
+        lanewise = [w for c, w in zip(self.combines, self.lanewise, strict=True) for _ in c.dtypes]
+        lanes: list[frozenset[Any]] = [frozenset().union(*(s.values[i].lanes for s in self.segments)) for i in range(len(self.identities))]
+        kept = [x if w else x - {self.slice} for x, w in zip(lanes, lanewise, strict=True)]
+        return state_lanes(self.combines, kept)
 
 
 @term
@@ -196,6 +209,19 @@ class BlockedProgram(Term):
         "blocked @{name}({parameters}) over ({space}){ grouping |grouping|}{ permits |permissions|}{ for |target|} "
         "{{{effects:block}}}"
     )
+
+
+def scoped(roots: tuple[Any, ...], slice: Slice) -> list[Any]:
+    """The terms that belong to one loop over `slice`: loops that bind it again stay closed."""
+    seen: dict[Any, None] = {}
+    stack = list(reversed(roots))
+    while stack:
+        t = stack.pop()
+        if t not in seen:
+            seen[t] = None
+            if not (isinstance(t, Loop) and t.slice is slice):
+                stack.extend(reversed(children(t)))
+    return list(seen)
 
 
 def complete(axis: AxisLike) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .core import NO_AXES, Literal, Term, arena, term
+from .core import NO_AXES, Literal, Term, arena, find, term
 from .dtypes import DType, bool_, index
 from .index import Apply, AxisLike, Cast, Const, Extent, Param, Physical, Stride, Value
 from .language import Language
@@ -178,6 +178,9 @@ class Reduce(Value):
     def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
         return bound_axes(self, self.axis)
 
+    def component_lanes(self) -> list[frozenset[Any]]:
+        return [s - {self.axis} for s in state_lanes((self.combine,), [v.lanes for v in self.values])]
+
 
 @term
 class Contract(Value):
@@ -215,6 +218,9 @@ class Region(Value):
         lanes, needs = Term.axes(self)
         return lanes - {self.axis, Part(self.axis)}, needs
 
+    def component_lanes(self) -> list[frozenset[Any]]:
+        return state_lanes((self.combine,), [v.lanes - {self.axis, Part(self.axis)} for v in self.values])
+
 
 @term
 class Proj(Value):
@@ -228,6 +234,24 @@ class Proj(Value):
         if not isinstance(self.value.type, tuple):
             raise TypeError("projection from a value that is no tuple")
         return self.value.type[self.position]
+
+    def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
+        components = getattr(self.value, "component_lanes", None)
+        return (self.value.lanes if components is None else components()[self.position]), self.value.needs
+
+
+def state_lanes(combines: tuple[Combine, ...], lanes: list[frozenset[Any]]) -> list[frozenset[Any]]:
+    """The axes along which each combined component varies: the least fixed point from those of the summaries."""
+    lanes, changed = list(lanes), True
+    while changed:
+        changed, at = False, 0
+        for combine in combines:
+            for i, body in enumerate(combine.bodies):
+                reached = lanes[at + i].union(*(lanes[at + a.position] for a in find(body, Arg)))
+                changed |= reached != lanes[at + i]
+                lanes[at + i] = reached
+            at += len(combine.bodies)
+    return lanes
 
 
 def bound_axes(t: Term, axis: AxisLike) -> tuple[frozenset[Any], frozenset[Any]]:

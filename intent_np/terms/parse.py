@@ -239,7 +239,7 @@ class Parser:
                 values[p.field] = self.block(fields[p.field].sort, indent)
             else:
                 self.group(p, fields, values, cls, self._closer(layout, i))
-        ordered = [values.get(f.name, f.default) for f in cls.fields]
+        ordered = [values.get(f.name, () if f.required and f.name not in values else f.default) for f in cls.fields]
         return self.build(lambda: cls(*ordered))
 
     def _closer(self, layout: Any, i: int) -> str:

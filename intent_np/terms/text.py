@@ -67,7 +67,8 @@ class Printer:
         for t in terms:
             for c in children(t):
                 uses[c] = uses.get(c, 0) + 1
-        share = share and type(root).__name__ != "Kernel"  # a kernel's statements name what is shared
+        # the statements of these name what is shared
+        share = share and type(root).__name__ not in ("Kernel", "Function", "Launch")
         self.defined = [
             t for t in terms
             if t is not root and (t.binds or (share and uses.get(t, 0) > 1 and not _inline(t) and children(t)))
@@ -129,7 +130,8 @@ class Printer:
         out = ""
         for i, p in enumerate(parts(type(t))):
             if isinstance(p, Text):
-                out += ("\n" + INDENT * depth + p.text.lstrip() if out.endswith("\0") else p.text).replace("\n", "\n" + INDENT * depth)
+                text = "\n" + p.text.lstrip() if out.endswith("\0") else p.text
+                out += text.replace("\n", "\n" + INDENT * depth)
             elif isinstance(p, Hole):
                 out += self.field(t, fields[p.field], 0 if p.last and i else 1, depth)
             elif isinstance(p, Block):
@@ -149,7 +151,9 @@ class Printer:
 
     def _default(self, t: Term, f: Field) -> bool:
         v = getattr(t, f.name)
-        return v is None if f.required or f.kind == "maybe" else v == f.default and type(v) is type(f.default)
+        if f.required:
+            return v is None or v == ()
+        return v is None if f.kind == "maybe" else v == f.default and type(v) is type(f.default)
 
     def field(self, t: Term, f: Field, level: int, depth: int) -> str:
         v = getattr(t, f.name)

@@ -1,0 +1,322 @@
+"""blocked -> gpu: terms become statements, each computed once, in the outermost loop that it needs.
+
+    fold sum over slice of k of contract …       acc = full<fragment<f32, [BM, BN]>>(0)
+                                                 for k0 = 0 to K step BK iter_args(acc): …
+
+Demand-driven: a term goes to the innermost open loop that it `needs`, so invariants are hoisted without a pass of their
+own; what is used once and has no name of the author's stays inside its user.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..rules.facts import at_most
+from ..rules.simplify import node
+from ..terms.blocked import BLOCKED, Base, BlockedProgram, Carry, Loop, Perform, Point, Segment, Slice, Tile, scoped
+from ..terms.core import arena, contains, find, inherit, walk
+from ..terms.dtypes import index
+from ..terms.gpu import (
+    GPU, Broadcast, ContractInto, For, Full, Kernel, Let, Range, Var, variable,
+)  # fmt: skip
+from ..terms.index import Apply, Const, Extent, Param, Physical, Stride, Value, add, apply, const, is_const, is_op, mul, sub
+from ..terms.normal import Combine, Contract, Coord, Load, Proj, Reduce, Store, View, builtin_name
+from ..terms.text import reserved
+from .base import nanopass
+
+LEAVES = (Const, Extent, Param, Stride, Physical, Var, View, Combine)
+
+
+@nanopass(BLOCKED, GPU)
+def emit(program: BlockedProgram) -> Kernel:
+    """Write the blocked program as a kernel over a grid: program coordinates, named fragments, loops, stores.
+
+    The last structural pass: what is left is width, alignment, dtypes and the provider.
+    Preserves values and the order of effects; evaluates each term once in its scope.
+    """
+    return _Emitter(program).kernel()
+
+
+def integral(v: Any) -> Any:
+    """A number without its dtype: 0 for 0.0, so that a fill or a full fragment has one spelling."""
+    whole = isinstance(v, float) and v == v and abs(v) < 2**53 and v == int(v) and str(v) != "-0.0"
+    return int(v) if whole else v
+
+
+class _Scope:
+    """The statements of one loop body (or of the kernel), and what is computed there."""
+
+    def __init__(self, parent: _Scope | None, slice: Slice | None, first: Value | None, roots: tuple[Any, ...]) -> None:
+        self.parent, self.slice, self.first = parent, slice, first
+        self.body: list[Any] = []
+        self.taken: set[str] = set()
+        self.done: dict[Any, Any] = {}
+        self.uses = _uses(roots)
+
+
+def _uses(roots: tuple[Any, ...]) -> dict[Any, int]:
+    """Uses of each term in one scope: a loop counts by its bounds, not by what it computes inside."""
+    count: dict[Any, int] = {}
+    seen: set[Any] = set()
+    stack = list(roots)
+    for r in roots:
+        count[r] = count.get(r, 0) + 1
+    while stack:
+        t = stack.pop()
+        if t in seen:
+            continue
+        seen.add(t)
+        below = [b for s in t.segments for b in (s.lo, s.hi)] if isinstance(t, Loop) else list(t.children())
+        for c in dict.fromkeys(below):
+            count[c] = count.get(c, 0) + 1
+        stack.extend(below)
+    return count
+
+
+class _Emitter:
+    def __init__(self, program: BlockedProgram) -> None:
+        self.program = program
+        self.names = arena().names
+        self.root = self.scope = _Scope(None, None, None, program.effects)
+        self.open = [self.root]  # scopes under construction, whose names are visible or may become so
+        self.root.taken = {p.name for p in program.parameters} | {"pid", "grid"}  # type: ignore[attr-defined]
+        self.root.taken |= {t.name for t in find(program, (Physical, Stride, Extent))}  # type: ignore[arg-type]
+        self.based = {b.axis for b in find(program, Base)}
+
+    # ---- the kernel
+
+    def kernel(self) -> Kernel:
+        grid, coordinates = [], []
+        for a in self.program.space:
+            lo, hi = a.axis.lo, a.axis.hi  # type: ignore[attr-defined]
+            extent = node(sub(hi, lo))
+            label = self.names.get(a, "i")
+            if isinstance(a, Point):
+                grid.append(extent)
+                var = Var(self.fresh(label if is_const(lo, 0) else "p" + label), index)
+                self.root.done[Coord(a)] = var if is_const(lo, 0) else self.let(add(lo, var), label, self.root)
+            else:
+                grid.append(node(apply("ceil_div", extent, a.size)))  # type: ignore[attr-defined]
+                var = Var(self.fresh("p" + label if len(label) == 1 else f"{label}_block"), index)
+                start = node(add(mul(var, a.size), lo)) if not is_const(lo, 0) else mul(var, a.size)  # type: ignore[attr-defined]
+                self.root.done[Base(a)] = self.let(start, label + "0", self.root) if a in self.based else start
+            coordinates.append(var)
+        for e in self.program.effects:
+            self.effect(e)
+        body = tuple(self.root.body)
+        physical = {p.name: p for p in find((*body, *grid), Physical)}
+        ordered = tuple(physical[n] for n in dict.fromkeys([a.size.name for a in self.program.space if isinstance(a, Tile)] + list(physical)))  # fmt: skip
+        return Kernel(
+            self.program.name, ordered, self.program.parameters, tuple(grid), tuple(coordinates), body,
+            self.program.grouping, self.program.permissions, self.program.target,
+        )  # fmt: skip
+
+    # ---- names and scopes
+
+    def fresh(self, hint: str, scope: _Scope | None = None) -> str:
+        """A name that no visible value has; bodies of different loops may use one name for what they have in common."""
+        hint = hint if hint.isidentifier() else "t"
+        name, i = hint, 1
+        while reserved(name) or any(name in s.taken for s in self.open):
+            name, i = f"{hint}_{i}", i + 1
+        (scope or self.scope).taken.add(name)
+        return name
+
+    def home(self, t: Any) -> _Scope:
+        s = self.scope
+        while s.parent is not None and s.slice not in t.needs:
+            s = s.parent
+        return s
+
+    def let(self, value: Any, hint: str, scope: _Scope) -> Var:
+        var = variable(self.fresh(hint, scope), value.type, value.lanes)
+        scope.body.append(Let(var, value))
+        return inherit(value, var)  # type: ignore[return-value]
+
+    def hint(self, t: Any) -> str:
+        """The author's name for a value, or what it is."""
+        if t in self.names:
+            return self.names[t]
+        if isinstance(t, Coord) and t.axis in self.names:
+            return self.names[t.axis]
+        if isinstance(t, Load):
+            return f"{t.view.name}_value"
+        if isinstance(t, Reduce):
+            return {"max": "largest", "min": "least", "sum": "total"}.get(builtin_name(t.combine) or "", "reduced")
+        if isinstance(t, (Contract, ContractInto)):
+            return "product"
+        if is_op(t, "lt", "le", "and", "eq"):
+            return "inside"
+        return "t"
+
+    # ---- values
+
+    def emit(self, t: Any) -> Any:
+        """The gpu value of a blocked term, computed at its home; a name where it pays."""
+        if isinstance(t, LEAVES):
+            return t
+        home = self.home(t)
+        found = home.done.get(t)
+        if found is None:
+            here, self.scope = self.scope, home
+            found = self.build(t)
+            if self.deserves_name(t, found, home):
+                found = self.let(found, self.hint(t), home)
+            self.scope = here
+            home.done[t] = found
+        if home is not self.scope and found.children() and not isinstance(found, LEAVES):
+            found = home.done[t] = self.let(found, self.hint(t), home)  # hoisted: named where it is computed
+        return found
+
+    def deserves_name(self, t: Any, built: Any, home: _Scope) -> bool:
+        if isinstance(built, LEAVES) or not built.children() or isinstance(t.type, tuple) and not isinstance(t, Reduce):
+            return False
+        if isinstance(built, (Load, Reduce, ContractInto)) or (isinstance(t, Coord) and t.lanes):
+            return True
+        return home.uses.get(t, 0) > 1 or t in self.names
+
+    def build(self, t: Any) -> Any:
+        match t:
+            case Coord() | Base():
+                return self._coordinate(t)
+            case Proj() if isinstance(t.value, Loop):
+                self._loop(t.value)
+                return self.home(t.value).done[t.value][t.position]
+            case Proj():
+                return Proj(self.emit(t.value), t.position)
+            case Reduce():
+                values = tuple(self._with_lane(self.emit(v), t.axis.size) for v in t.values)
+                return Reduce(t.axis.size, t.combine, values, t.identities)
+            case Contract():
+                left, right = self.emit(t.left), self.emit(t.right)
+                extents = tuple(sorted((left.lanes | right.lanes) - {t.axis.size}, key=lambda p: p.name))
+                return ContractInto(left, right, Full(0, t.acc, extents))
+            case Load():
+                parts = {c: self.emit(c) for c in (*t.index, *((t.valid,) if t.valid is not None else ()))}
+                valid = None if t.valid is None else parts[t.valid]
+                return Load(t.view, tuple(parts[i] for i in t.index), valid, integral(t.fill) if valid is not None else 0)
+        if is_op(t, "add") and t.type.is_float and (accumulated := self._accumulate(t)) is not None:
+            return accumulated
+        waiting = sorted(t.children(), key=lambda c: not contains(c, Loop))  # loops first: epilogue loads come behind them
+        done = {c: self.emit(c) for c in waiting}
+        new = t.rebuild(done)
+        return apply(new.op, *new.args) if isinstance(new, Apply) and new.op.arity < 0 else new
+
+    def _with_lane(self, v: Any, size: Physical) -> Any:
+        return v if size in v.lanes else Broadcast(v, (size,))
+
+    def _coordinate(self, t: Any) -> Any:
+        a = t.axis
+        if isinstance(a, Slice):
+            first = self.home(t).first
+            return first if isinstance(t, Base) else add(first, Range(a.size))  # type: ignore[arg-type]
+        first = self.emit(Base(a)) if isinstance(a, Tile) else a.axis.lo
+        return Range(a.size) if is_const(first, 0) else add(first, Range(a.size))
+
+    def _accumulate(self, t: Any) -> Any:
+        """x + contraction accumulates in place, when the contraction has no other use."""
+        for x, y in (t.args, t.args[::-1]):
+            if isinstance(y, Contract) and self.home(y) is self.home(t) and self.home(y).uses.get(y, 0) == 1:
+                if y not in self.home(y).done and self._same_lanes(x, y):
+                    left, right = self.emit(y.left), self.emit(y.right)
+                    start = self.emit(x)
+                    if start.lanes == (left.lanes | right.lanes) - {y.axis.size}:  # type: ignore[attr-defined]
+                        return ContractInto(left, right, start)
+        return None
+
+    def _same_lanes(self, x: Any, y: Any) -> bool:
+        return x.lanes == y.lanes
+
+    # ---- effects and loops
+
+    def effect(self, e: Any) -> None:
+        if isinstance(e, Perform):
+            self._loop(e.loop)
+            return
+        parts = {c: self.emit(c) for c in sorted((*e.index, e.value), key=lambda c: not contains(c, Loop))}
+        valid = None if e.valid is None else self.emit(e.valid)
+        self.scope.body.append(inherit(e, Store(e.view, tuple(parts[i] for i in e.index), parts[e.value], valid)))
+
+    def _loop(self, loop: Loop) -> None:
+        home = self.home(loop)
+        if loop in home.done:
+            return
+        here, self.scope = self.scope, home
+        for s in loop.segments:  # loops that this one only reads come before it
+            for t in scoped((*s.values, *s.effects), loop.slice):
+                if isinstance(t, Loop) and loop.slice not in t.needs:
+                    self._loop(t)
+        lanes = [frozenset(a.size for a in s) for s in loop.component_lanes()]
+        states = [self._state(loop, i, d, s) for i, (d, s) in enumerate(zip(loop.type, lanes, strict=True))]
+        bounds = self._bounds(loop)
+        for segment, (lo, hi) in zip(loop.segments, bounds, strict=True):
+            if lo is not hi and not at_most(segment.hi, segment.lo):
+                home.body.append(self._segment(loop, segment, lo, hi, states))
+        home.done[loop] = states
+        self.scope = here
+
+    def _state(self, loop: Loop, i: int, d: Any, lanes: Any) -> Var:
+        var = variable(self.fresh(self.names.get(Proj(loop, i)) or self._state_hint(loop, i)), d, lanes)
+        self.scope.body.append(Let(var, Full(integral(loop.identities[i].value), d, var.varies)))
+        return var
+
+    def _state_hint(self, loop: Loop, i: int) -> str:
+        at = 0
+        for c in loop.combines:
+            if at == i and len(c.dtypes) == 1:
+                return {"max": "largest", "min": "least", "sum": "acc"}.get(builtin_name(c) or "", "state")
+            at += len(c.dtypes)
+        return "largest" if i == 0 else "acc"
+
+    def _bounds(self, loop: Loop) -> list[tuple[Any, Any]]:
+        """Loop bounds as scalars; one that two segments share gets a name."""
+        label = self.names.get(loop.slice, "i")
+        terms = [b for s in loop.segments for b in (s.lo, s.hi)]
+        for b in dict.fromkeys(terms):
+            if terms.count(b) > 1 and b.children() and not isinstance(b, LEAVES) and b not in self.scope.done:
+                self.scope.done[b] = self.let(self.build(b), f"{label}_full", self.scope)
+        return [(self.emit(s.lo), self.emit(s.hi)) for s in loop.segments]
+
+    def _segment(self, loop: Loop, segment: Segment, lo: Any, hi: Any, states: list[Var]) -> For:
+        outer = self.scope
+        first = Var(self.fresh(self.names.get(loop.slice, "i") + "0"), index)
+        outer.taken.discard(first.name)
+        self.scope = _Scope(outer, loop.slice, first, (*segment.values, *segment.effects))
+        self.scope.taken.add(first.name)
+        self.open.append(self.scope)
+        for c in scoped((*segment.values, *segment.effects), loop.slice):
+            if isinstance(c, Carry) and c.slice is loop.slice:
+                self.scope.done[c] = states[c.position]
+        for e in segment.effects:
+            self.effect(e)
+        self._advance(segment, states)
+        body, self.scope = tuple(self.scope.body), outer
+        self.open.pop()
+        return For(first, lo, hi, loop.slice.size, tuple(states), body, segment.note)
+
+    def _advance(self, segment: Segment, states: list[Var]) -> None:
+        """Assign the next states; all are functions of the present ones, so none is overwritten before its last use."""
+        new: dict[Var, Any] = {}
+        for var, t in zip(states, segment.values, strict=True):
+            value = self.emit_last(t, var)
+            new[var] = value if value.lanes == var.lanes else Broadcast(value, var.varies)
+        while new:
+            ready = next((v for v in new if not any(v in walk(x) for w, x in new.items() if w is not v)), None)
+            if ready is None:  # a cycle: one value is computed ahead
+                first = next(iter(new))
+                new[first] = self.let(new[first], first.name + "_next", self.scope)
+                continue
+            value = new.pop(ready)
+            if value is not ready:
+                self.scope.body.append(Let(ready, value))
+
+    def emit_last(self, t: Any, var: Var) -> Any:
+        """A next state, left inside its assignment when nothing else uses it."""
+        home = self.home(t)
+        if isinstance(t, LEAVES) or home is not self.scope or t in home.done or home.uses.get(t, 0) > 1:
+            self.names.setdefault(t, var.name + "_new")
+            return self.emit(t)
+        return self.build(t)
+
+
+__all__ = ["emit", "integral"]

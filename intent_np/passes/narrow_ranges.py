@@ -1,0 +1,218 @@
+"""blocked -> blocked: a loop's range splits where its predicates are all true, mixed, or all false.
+
+    loop 0..N: … valid c < N                     loop 0..N//B*B: …            (no predicate)
+                                                 loop N//B*B..N: … valid c < N
+
+Exact monotone reasoning on predicates that are affine in the loop's coordinate: membership, causal masks, windows and
+triangles are one case.  A block is skipped only with the proof that its members change nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..rules.affine import Affine, difference
+from ..rules.facts import at_most
+from ..rules.simplify import node, simplify, substitute
+from ..terms.blocked import BLOCKED, Base, BlockedProgram, Carry, Loop, Point, Segment, Whole, complete, scoped
+from ..terms.core import children, inherit, replace
+from ..terms.dtypes import bool_, index
+from ..terms.index import Const, Value, add, apply, const, is_const, is_op, lt, mul, sub
+from ..terms.normal import Coord, Store
+from .base import nanopass
+
+
+@nanopass(BLOCKED, BLOCKED)
+def narrow_ranges(program: BlockedProgram, *, enabled: bool = True, skip: bool = True, peel: bool = True) -> BlockedProgram:
+    """Cut every loop into segments whose predicates are decided, and drop the ends that change nothing.
+
+    Before combines are applied, since the proof needs the summaries apart from the state; outer loops first, so that
+    an inner loop sees what is decided around it.
+    Preserves values: predicates become true only where they hold in every active lane, and blocks go only by proof.
+    """
+    if not enabled:
+        return program
+    narrowing = _Narrowing(skip, peel)
+    return replace(program, effects=tuple(narrowing(e) for e in program.effects))  # type: ignore[no-any-return]
+
+
+class _Narrowing:
+    def __init__(self, skip: bool, peel: bool) -> None:
+        self.skip, self.peel = skip, peel
+        self.done: dict[Any, Any] = {}
+
+    def __call__(self, root: Any) -> Any:
+        """Rewrite top-down: a loop is cut first, then what is inside its segments."""
+        stack = [root]
+        while stack:
+            t = stack[-1]
+            if t in self.done:
+                stack.pop()
+                continue
+            cut = self._cut(t) if isinstance(t, Loop) else t
+            waiting = [c for c in children(cut) if c not in self.done]
+            if waiting:
+                stack.extend(waiting)
+                continue
+            self.done[t] = inherit(t, node(cut.rebuild(self.done)))
+            stack.pop()
+        return self.done[root]
+
+    def _cut(self, loop: Loop) -> Loop:
+        (whole,) = loop.segments
+        return replace(loop, segments=tuple(self._segments(loop, whole)))  # type: ignore[no-any-return]
+
+    def _segments(self, loop: Loop, whole: Segment) -> list[Segment]:
+        axis, s = loop.slice.axis, loop.slice
+        lo, hi, size = axis.lo, axis.hi, const(s.size.value)
+        member = node(lt(Coord(s), hi))
+        start, stop = lo, hi
+        true_from: list[Value] = []
+        true_to: list[Value] = []
+        decided: dict[Any, Any] = {}
+        predicates = _predicates(loop, whole)
+        if not complete(s):
+            true_to.append(hi)
+            decided[member] = Const(True, bool_)
+        for p in predicates:
+            bound = _bound(p, s)
+            if p is member or bound is None:
+                continue
+            upper, limit = bound
+            least, most = extreme(limit, "least"), extreme(limit, "most")
+            if least is None or most is None or not (least.needs | most.needs) <= loop.needs:
+                continue
+            vanishes = self.skip and false_changes_nothing(p, loop, whole)
+            if upper:  # the predicate holds up to `limit`
+                true_to.append(simplify(add(least, const(1))))
+                stop = _least(stop, simplify(add(most, const(1)))) if vanishes else stop
+            else:
+                true_from.append(most)
+                start = _most(start, _down(least, lo, size)) if vanishes else start
+            decided[p] = Const(True, bool_)
+        if not decided or not self.peel or (set(decided) == {member} and member not in predicates):
+            return [replace(whole, lo=start, hi=stop)]
+        return self._split(whole, decided, (start, stop), (true_from, true_to), lo, size)
+
+    def _split(self, whole: Segment, decided: Mapping[Any, Any], bounds: Any, inner: Any, lo: Value, size: Value) -> list[Segment]:
+        (start, stop), (true_from, true_to) = bounds, inner
+        begin, end = start, stop
+        for x in true_from:
+            begin = _most(begin, _up(x, lo, size))
+        for x in true_to:
+            end = _least(end, _down(x, lo, size))
+        out = []
+        if true_from:
+            begin = _least(begin, stop)
+            out.append(replace(whole, lo=start, hi=begin, note="boundary"))
+        if true_to:
+            end = _most(end, begin)
+        effects = tuple(substitute(e, decided) for e in whole.effects)
+        values = tuple(substitute(v, decided) for v in whole.values)
+        out.append(Segment(begin, end, values, effects, "full"))
+        if true_to:
+            out.append(replace(whole, lo=end, hi=stop, note="boundary"))
+        return out
+
+
+# ---- predicates --------------------------------------------------------------------------------------------------
+
+
+def _predicates(loop: Loop, whole: Segment) -> list[Any]:
+    """Index comparisons that vary along the loop's slice."""
+    terms = scoped((*whole.values, *whole.effects), loop.slice)
+    return [t for t in terms if is_op(t, "lt", "le") and t.args[0].type is index and loop.slice in t.lanes]
+
+
+def _bound(p: Any, s: Any) -> tuple[bool, Affine] | None:
+    """`p` as coordinate <= limit (True) or coordinate >= limit (False); None when it is neither."""
+    gap = difference(p.args[1], p.args[0])  # p holds when gap >= 0 (> 0 for lt)
+    if p.op.name == "lt":
+        gap[None] = gap.get(None, 0) - 1
+    c = gap.pop(Coord(s), 0)
+    if abs(c) != 1 or any(k is not None and s in k.lanes for k in gap):
+        return None
+    return (True, gap) if c < 0 else (False, {k: -v for k, v in gap.items()})
+
+
+def coordinate_range(axis: Any) -> tuple[Value, Value]:
+    """First and last coordinate of the block in hand, as scalars."""
+    if isinstance(axis, Whole):
+        return axis.axis.lo, simplify(sub(axis.axis.hi, const(1)))
+    if isinstance(axis, Point):
+        return Coord(axis), Coord(axis)
+    last: Any = add(Base(axis), const(axis.size.value))
+    if not complete(axis):
+        last = apply("minimum", last, axis.axis.hi)
+    return Base(axis), simplify(sub(last, const(1)))
+
+
+def extreme(form: Affine, which: str) -> Value | None:
+    """Least or greatest value of an affine form over all lanes; None when something else than a coordinate varies."""
+    total: Any = const(form.get(None, 0))
+    for k, c in form.items():
+        if k is None:
+            continue
+        if isinstance(k, Coord) and k.lanes:
+            least, most = coordinate_range(k.axis)
+            k = most if (c > 0) == (which == "most") else least
+        elif k.lanes:
+            return None
+        total = add(total, mul(k, const(c)))
+    return simplify(total)  # type: ignore[no-any-return]
+
+
+def false_changes_nothing(p: Any, loop: Loop, whole: Segment) -> bool:
+    """Members for which `p` is false have no effect: each summary is its identity, or its combine ignores it."""
+    false = {p: Const(False, bool_)}
+    if not all(_no_store(substitute(e, false)) for e in whole.effects):
+        return False
+    position = 0
+    for combine in loop.combines:
+        n = len(combine.dtypes)
+        values = tuple(substitute(v, false) for v in whole.values[position : position + n])
+        identities = loop.identities[position : position + n]
+        if values != identities:
+            state = tuple(Carry(loop.slice, position + i, d, ()) for i, d in enumerate(combine.dtypes))
+            if apply_combine(combine, state, values) != state:
+                return False
+        position += n
+    return True
+
+
+def _no_store(e: Any) -> bool:
+    return isinstance(e, Store) and e.valid is not None and is_const(e.valid, False)
+
+
+def apply_combine(combine: Any, left: tuple[Any, ...], right: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The combine's bodies at two summaries."""
+    from ..terms.normal import Arg
+
+    places: dict[Any, Any] = {}
+    for side, values in (("a", left), ("b", right)):
+        places |= {Arg(side, i, d): v for i, (d, v) in enumerate(zip(combine.dtypes, values, strict=True))}
+    return tuple(substitute(b, places, everywhere=True) for b in combine.bodies)
+
+
+# ---- bounds in whole blocks ----------------------------------------------------------------------------------------
+
+
+def _least(a: Value, b: Value) -> Value:
+    return a if at_most(a, b) else b if at_most(b, a) else node(apply("minimum", a, b))  # type: ignore[no-any-return]
+
+
+def _most(a: Value, b: Value) -> Value:
+    return b if at_most(a, b) else a if at_most(b, a) else node(apply("maximum", a, b))  # type: ignore[no-any-return]
+
+
+def _down(x: Value, lo: Value, size: Value) -> Value:
+    """The last block boundary at or below x."""
+    return simplify(add(lo, mul(apply("floordiv", sub(x, lo), size), size)))  # type: ignore[no-any-return]
+
+
+def _up(x: Value, lo: Value, size: Value) -> Value:
+    """The first block boundary at or above x."""
+    return simplify(add(lo, mul(apply("ceil_div", sub(x, lo), size), size)))  # type: ignore[no-any-return]
+
+

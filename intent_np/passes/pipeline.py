@@ -1,0 +1,116 @@
+"""The table of contents of the compiler: every pass, in order.
+
+Run it all, or stop after a pass; print, check or time after any; disable what is optional; set any option.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import error
+from ..terms.language import Language
+from .apply_combines import apply_combines
+from .base import Pass
+from .bind_class import bind_class
+from .block_axes import block_axes
+from .choose_fills import choose_fills
+from .emit import emit
+from .expand_contractions import expand_contractions
+from .form_groups import form_groups
+from .inline_calls import inline_calls
+from .lower_to_coordinates import lower_to_coordinates
+from .narrow_ranges import narrow_ranges
+from .online import online
+from .share_traversals import share_traversals
+from .step_algebra import fold_exponentials, scale_out_of_maximum
+
+PIPELINE: tuple[Pass, ...] = (
+    # logical
+    inline_calls,
+    lower_to_coordinates,
+    # normal
+    bind_class,
+    online,
+    form_groups,
+    # grouped
+    expand_contractions,
+    block_axes,
+    # blocked
+    choose_fills,
+    share_traversals,
+    narrow_ranges,
+    apply_combines,
+    scale_out_of_maximum,
+    fold_exponentials,
+    emit,
+)
+
+
+@dataclass(slots=True)
+class Trace:
+    """What a run recorded: the program after each pass, and each pass' seconds."""
+
+    programs: dict[str, Any] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def by_name(name: str) -> Pass:
+    """The pass called `name`; `CompileError` with close names otherwise."""
+    for p in PIPELINE:
+        if p.name == name:
+            return p
+    raise error("E605", name=name, candidates=[p.name for p in PIPELINE])
+
+
+def run(
+    program: Any,
+    *,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    disable: frozenset[str] | set[str] = frozenset(),
+    stop_after: str | None = None,
+    check: bool = False,
+    observe: Callable[[Pass, Any], None] | None = None,
+    trace: Trace | None = None,
+    source: Language | None = None,
+) -> Any:
+    """Take `program` through the pipeline from the language that it is in.
+
+    `options[pass][key]` sets options; `disable` skips optional passes; `observe(pass, program)` sees each result;
+    `check` verifies each result against its language and raises the first violation.
+    """
+    options = options or {}
+    for name in (*options, *disable, *((stop_after,) if stop_after else ())):
+        by_name(name)
+    language = source or language_of(program)
+    for p in PIPELINE:
+        if p.source is not language:
+            continue
+        if p.name in disable:
+            if not p.optional:
+                raise error("E604", name=p.name, found=f"{p.name} leads from {p.source.name} to {p.target.name}")
+        else:
+            start = time.perf_counter()
+            program = p(program, **options.get(p.name, {}))
+            if trace is not None:
+                trace.seconds[p.name] = time.perf_counter() - start
+                trace.programs[p.name] = program
+            if check and (problems := p.target.check(program)):
+                raise error("E601", found="\n".join(problems[:5]), name=p.name)
+            if observe:
+                observe(p, program)
+        language = p.target
+        if p.name == stop_after:
+            break
+    return program
+
+
+def language_of(program: Any) -> Language:
+    """The language whose programs have this root."""
+    for p in PIPELINE:
+        for language in (p.source, p.target):
+            if language.root is type(program):
+                return language
+    raise TypeError(f"{type(program).__name__} is the root of no language")

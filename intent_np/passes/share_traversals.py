@@ -1,0 +1,78 @@
+"""blocked -> blocked: folds and traversals that can run in one loop do.
+
+    fold max over slice of c …; fold sum over slice of c … (independent)      loop over slice of c combining max, sum …
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..rules.simplify import node
+from ..terms.blocked import BLOCKED, BlockedProgram, Fold, Loop, Perform, Segment, Traverse
+from ..terms.core import inherit, replace, walk
+from ..terms.normal import Proj
+from .base import nanopass
+
+
+@nanopass(BLOCKED, BLOCKED)
+def share_traversals(program: BlockedProgram, *, enabled: bool = True) -> BlockedProgram:
+    """Merge the loops of one axis that stand at one place and do not wait for each other.
+
+    After masks are settled, since equal terms in one loop are computed once; from here on every loop is a Loop.
+    Preserves values and effects: members of a cohort have the same level, so none reads another's result.
+    """
+    cohorts = _Cohorts(program.effects, enabled)
+    return replace(program, effects=cohorts.effects(program.effects))  # type: ignore[no-any-return]
+
+
+class _Cohorts:
+    def __init__(self, roots: Iterable[Any], merge: bool) -> None:
+        self.done: dict[Any, Any] = {}
+        self.performed: set[Any] = set()
+        self.members: dict[Any, list[Any]] = {}
+        level: dict[Any, int] = {}
+        self.key: dict[Any, Any] = {}
+        for i, t in enumerate(walk(*roots)):
+            loop = isinstance(t, (Fold, Traverse))
+            level[t] = max((level[c] for c in t.children()), default=0) + loop  # type: ignore[attr-defined]
+            if loop:
+                key = (t.slice, t.needs, level[t]) if merge else (i,)  # type: ignore[attr-defined]
+                self.key[t] = key
+                self.members.setdefault(key, []).append(t)
+
+    def effects(self, roots: tuple[Any, ...]) -> tuple[Any, ...]:
+        out = [self(e) for e in roots]
+        return tuple(dict.fromkeys(out))  # a loop with several traversals is performed once
+
+    def __call__(self, root: Any) -> Any:
+        for t in walk(root):
+            if t in self.done:
+                continue
+            if t in self.key:
+                self._loop(self.members[self.key[t]])
+            elif isinstance(t, Proj) and isinstance(self.done[t.value], tuple):
+                self.done[t] = inherit(t, self.done[t.value][t.position])
+            else:
+                self.done[t] = inherit(t, node(t.rebuild(self.done)))  # type: ignore[attr-defined]
+        return self.done[root]
+
+    def _loop(self, cohort: list[Any]) -> None:
+        """Build the cohort's loop; a fold of several components becomes the tuple of its projections."""
+        folds = [f for f in cohort if isinstance(f, Fold)]
+        traverses = [f for f in cohort if isinstance(f, Traverse)]
+        axis = cohort[0].slice.axis
+        values = tuple(self(v) for f in folds for v in f.values)
+        segment = Segment(axis.lo, axis.hi, values, tuple(self(f.effect) for f in traverses))
+        combines, lanewise = tuple(f.combine for f in folds), tuple(f.lanewise for f in folds)
+        loop = Loop(cohort[0].slice, combines, tuple(i for f in folds for i in f.identities), (segment,), lanewise)
+        position = 0
+        for f in folds:
+            parts = tuple(Proj(loop, position + i) for i in range(len(f.values)))
+            position += len(parts)
+            if len(parts) == 1:
+                self.done[f] = inherit(f, parts[0])
+            else:  # the states of a region are called what its summaries are called
+                self.done[f] = tuple(inherit(v, p) for v, p in zip(f.values, parts, strict=True))
+        for f in traverses:
+            self.done[f] = Perform(loop)

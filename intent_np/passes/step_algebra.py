@@ -1,0 +1,139 @@
+"""blocked -> blocked: algebra on loop steps.
+
+    max over k of (c * x), c > 0          c * max over k of x                              exact: rounding is monotone
+    w * contract(exp(x - m), v)           contract(exp(x - m) * w, v)                      under relaxed_normalization
+    exp(x - m) * exp(m - n)               exp(x - n)
+    exp(x * c - m)                        exp2_approx(x * (c * log2 e) - m * log2 e)
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..rules.simplify import node
+from ..terms.blocked import BLOCKED, BlockedProgram, Segment
+from ..terms.core import replace, rewrite, walk
+from ..terms.dtypes import f32
+from ..terms.index import Cast, Const, Value, add, apply, const, is_const, is_op, mul, sub
+from ..terms.normal import Contract, Reduce, builtin_name
+from .base import nanopass
+from .online import finite_stand_in
+
+LOG2E = 1.4426950408889634
+
+
+@nanopass(BLOCKED, BLOCKED)
+def scale_out_of_maximum(program: BlockedProgram, *, enabled: bool = True) -> BlockedProgram:
+    """Move a positive constant factor out of a maximum.
+
+    On loop steps, where it saves a product an element; late, since it hides what narrowing reads.
+    Preserves the value bit for bit: rounding is monotone, so max fl(c*x) = fl(c * max x).
+    """
+
+    def step(t: Any) -> Any:
+        if isinstance(t, Reduce) and len(t.values) == 1 and builtin_name(t.combine) == "max":
+            bare = _without_factor(t.values[0])
+            if bare is not None:
+                inner, factor = bare
+                return node(mul(node(Reduce(t.axis, t.combine, (inner,), t.identities)), factor))
+        return node(t)
+
+    return rewrite((program,), step)[0] if enabled else program  # type: ignore[no-any-return]
+
+
+def _without_factor(v: Any) -> tuple[Value, Const] | None:
+    if is_op(v, "mul") and v.type.is_float and isinstance(v.args[1], Const) and 0 < v.args[1].value < math.inf:  # type: ignore[operator]
+        return v.args[0], v.args[1]
+    if is_op(v, "select") and is_const(v.args[2], -math.inf):
+        inner = _without_factor(v.args[1])
+        return None if inner is None else (node(apply("select", v.args[0], inner[0], v.args[2])), inner[1])
+    return None
+
+
+@nanopass(BLOCKED, BLOCKED)
+def fold_exponentials(program: BlockedProgram, *, enabled: bool = True) -> BlockedProgram:
+    """Fold rescaling factors into the exponentials that they multiply, and exponentials into powers of two.
+
+    On loop steps, where summary and state meet: a step becomes one accumulation.
+    Preserves values within the caller's permission `relaxed_normalization`; nothing happens without it.
+    """
+    if not enabled or "relaxed_normalization" not in program.permissions:
+        return program
+    return _in_steps(_in_steps(program, _product), _power_of_two)
+
+
+def _in_steps(program: Any, step: Any) -> Any:
+    """Rewrite the states of every loop, and nothing else."""
+
+    def segment(t: Any) -> Any:
+        t = node(t)
+        if not isinstance(t, Segment) or not any(is_op(x, "exp") for x in walk(*t.values)):
+            return t
+        return replace(t, values=rewrite(t.values, lambda u: step(node(u))))
+
+    return rewrite((program,), segment)[0]
+
+
+def _product(t: Any) -> Any:
+    return _pushed(*t.args) if is_op(t, "mul") and t.type.is_float else t
+
+
+def _strong(v: Any) -> bool:
+    """A summary that can take a factor inside."""
+    return isinstance(v, Contract) or (isinstance(v, Reduce) and builtin_name(v.combine) == "sum")
+
+
+def _pushed(x: Any, w: Any) -> Any:
+    if _strong(x):
+        return _into(x, w)
+    return _into(w, x) if _strong(w) else node(mul(x, w))
+
+
+def _into(x: Any, w: Any) -> Any:
+    """x * w with the factor moved towards the exponential that absorbs it."""
+    if is_op(x, "select") and is_const(x.args[2], 0):
+        return node(apply("select", x.args[0], _into(x.args[1], w), x.args[2]))
+    if isinstance(x, Cast) and is_op(w, "exp"):
+        return node(Cast(_into(x.value, w), x.dtype, x.mode))
+    if isinstance(x, Reduce) and builtin_name(x.combine) == "sum" and x.axis not in w.lanes and _absorbs(x.values[0]):
+        return node(Reduce(x.axis, x.combine, (_into(x.values[0], w),), x.identities))
+    if isinstance(x, Contract) and x.axis not in w.lanes:
+        for i, side in enumerate((x.left, x.right)):
+            if w.lanes <= side.lanes and _absorbs(side):
+                sides = [x.left, x.right]
+                sides[i] = _into(side, w)
+                return node(Contract(x.axis, sides[0], sides[1], x.acc))
+    if is_op(x, "exp") and is_op(w, "exp"):
+        a, b = x.args[0], w.args[0]
+        if is_op(a, "sub") and is_op(b, "sub") and a.args[1] in (b.args[0], finite_stand_in(b.args[0])):
+            return node(apply("exp", node(sub(a.args[0], b.args[1]))))
+        return node(apply("exp", node(add(a, b))))
+    return node(mul(x, w))
+
+
+def _absorbs(v: Any) -> bool:
+    while isinstance(v, Cast) or (is_op(v, "select") and is_const(v.args[2], 0)):
+        v = v.value if isinstance(v, Cast) else v.args[1]
+    return is_op(v, "exp")
+
+
+def _power_of_two(t: Any) -> Any:
+    """exp(x * c - m): one fused multiply-add an element, since m varies less than x."""
+    if is_op(t, "exp") and t.type is f32 and is_op(t.args[0], "sub"):
+        x, m = t.args[0].args
+        return node(apply("exp2_approx", node(sub(_scaled(x), _scaled(m)))))
+    return t
+
+
+def _scaled(v: Any) -> Any:
+    """v * log2 e, with the factor joined to one that is there already."""
+    if is_op(v, "select") and is_const(v.args[2], -math.inf):
+        return node(apply("select", v.args[0], _scaled(v.args[1]), v.args[2]))
+    log2e = const(LOG2E, f32)
+    if is_op(v, "mul"):
+        for x, c in (v.args, v.args[::-1]):
+            if not c.lanes and not c.needs and x.lanes:
+                return node(mul(x, node(mul(c, log2e))))
+    return node(mul(v, log2e))
+
