@@ -62,7 +62,7 @@ class Approx:
             return _rounded(quotient, np.where((near > 0) | (b.error == 0), error, np.inf), self.format)
 
     def __neg__(self) -> Approx:
-        return Approx(-self.value, self.error, self.format, -self.unrounded if self.unrounded else None)
+        return Approx(-self.value, self.error, self.format, None if self.unrounded is None else -self.unrounded)
 
     def __radd__(self, other: Number) -> Approx:
         return self + other
@@ -96,7 +96,7 @@ class Approx:
         """The same value with the error of a rounding to `name` that happens at some unknown, larger scale: half an
         ULP of relative error, or half the smallest subnormal."""
         f = FORMATS[name]
-        step = np.where(self.value == 0, 0.0, f.spacing(np.float64(0)) / 2)
+        step = (self.value != 0).astype("f8") * (f.smallest / 2)
         return self._wider(step + _times(np.abs(self.value) + self.error, f.unit))
 
     def loosened(self, relative: Array) -> Approx:
@@ -115,11 +115,12 @@ class Approx:
             return Expected(value, _reach(value, f.round(self.value - error), f.round(self.value + error), error))
 
     def _term(self) -> Approx:
-        return self.unrounded or self
+        return self if self.unrounded is None else self.unrounded
 
     def _literal(self, other: Number) -> Approx:
         if not isinstance(other, Approx):
-            return Approx(self.format.round(np.float64(other)), 0.0, self.format)
+            literal = float(self.format.round(np.float64(other)))
+            return exact(np.full_like(self.value, literal, shape=(1,) * self.value.ndim), self.format.name)
         if other.format is not self.format:
             raise TypeError(f"{self.format.name} meets {other.format.name}: cast one of them, as the author must")
         return other
@@ -127,7 +128,7 @@ class Approx:
 
 def exact(x: Array, name: str = "f32") -> Approx:
     """Inputs as the machine has them: no error, computed with in format `name`."""
-    wide = x.astype("f8") if hasattr(x, "astype") else np.float64(x)
+    wide = x.astype("f8", copy=False)
     return Approx(wide, np.zeros_like(wide), FORMATS[name])
 
 
@@ -245,7 +246,7 @@ def online(scores: Approx, axis: int = -1) -> Approx:
     if not scores.value.shape[axis]:
         return weight
     size = (_finite(np.abs(scores.value)) + scores.error).max(axis=axis, keepdims=True)
-    flushed = np.where(weight.value > 0, 2.0**scores.format.lowest, 0.0)  # the approximate exp2 may drop subnormals
+    flushed = (weight.value > 0).astype("f8") * 2.0**scores.format.lowest  # the approximate exp2 may drop subnormals
     return weight.loosened(np.expm1(((4 + 2 * steps) * size + 3 * steps) * unit))._wider(flushed)
 
 
@@ -258,14 +259,14 @@ def _varied(x: Array, axis: int) -> Array:
 def _roundings(n: int, varied: Array) -> Array:
     """How many roundings n of them count for.  Those of varied terms are independent and add up as a random walk does:
     to more than 8 sqrt(n) once in e^32 sums.  Terms that repeat round alike, and are counted one by one."""
-    return np.where(varied, min(n, 8 * math.sqrt(n)), float(n))
+    return n + varied.astype("f8") * (min(n, 8 * math.sqrt(n)) - n)
 
 
 def _accumulated(value: Array, carried: Array, size: Array, roundings: Array, f: Format, integral: bool) -> Approx:
     """A sum whose terms have magnitudes that add up to `size` and errors that add up to `carried`; `roundings` of them
     in a row multiply it by at most (1 + unit)**roundings."""
     unit = f.unit * (2 if f.precision == 53 else 1)
-    growth = np.expm1(np.float64(1) * roundings * unit)
+    growth = np.expm1(roundings * unit)
     with np.errstate(all="ignore"):
         error = carried + _times(growth, size)
         if integral:  # every partial sum is an integer: exact as long as it has no more bits than the significand

@@ -32,10 +32,15 @@ class Format:
         """Unit roundoff: the largest relative error of one rounding to nearest of a normal number."""
         return 2.0**-self.precision
 
+    @property
+    def smallest(self) -> float:
+        """The smallest positive number, a subnormal one."""
+        return 2.0 ** (self.lowest - self.precision + 1)
+
     def spacing(self, x: Array) -> Array:
         """One ULP at `x`: the gap to the next number away from zero, never below the smallest subnormal."""
         exponent = np.where(x == 0, self.lowest, np.frexp(x)[1] - 1)
-        return np.ldexp(1.0, np.maximum(exponent, self.lowest) - (self.precision - 1))
+        return np.ldexp(np.ones_like(x), np.maximum(exponent, self.lowest) - (self.precision - 1))
 
     def round(self, x: Array) -> Array:
         """`x` (f64) to nearest even in this format, as f64; past the largest number it is an infinity, or NaN where
@@ -91,4 +96,4 @@ def widen(array: Array) -> Array:
     """`array` with the same values in the widest type of its kind: f64, i64 (u64 for u64), or bool."""
     name = element_type(array)
     wide = "f64" if name in FORMATS else name if name in ("bool", "u64") else "i64"
-    return array.astype(numpy_dtype(wide))
+    return array.astype(numpy_dtype(wide), copy=False)

@@ -46,7 +46,7 @@ def draw(kind: str, shape: Sequence[int], dtype: str, rng: np.random.Generator) 
 
 def _mixed(kind: str, shape: Sequence[int], dtype: str, rng: np.random.Generator) -> np.ndarray[Any, Any]:
     f = FORMATS[dtype]
-    tiny, large = f.spacing(np.float64(0)), min(30000.0, f.largest / 2)
+    tiny, large = f.smallest, min(30000.0, f.largest / 2)
     salt = [0.0, -0.0, 1.0, -1.0, tiny, -tiny, 2.0**f.lowest, large, -large]
     if kind == "extreme":
         salt += [f.largest, -f.largest, np.nan, *([np.inf, -np.inf] if f.infinities else [])]
