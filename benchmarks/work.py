@@ -125,7 +125,7 @@ def _large(row: Row, settings: Settings) -> Record:
         tensors = _tensors(case, row.extents, kind)
         artifact(*tensors.values())
         torch.cuda.synchronize()
-        part = {p.name: _part(p, tensors[p.name]) for p in case.kernel.parameters}
+        part = {p.name: _part(p, tensors[p.name]) for p in case.parameters}
         expected = case.expected({name: _wide(t) if hasattr(t, "dtype") else t for name, t in part.items()})
         for name in case.outputs:
             outcome = compare(_wide(part[name]), expected[name])
@@ -141,11 +141,10 @@ def _large(row: Row, settings: Settings) -> Record:
 
 def _part(parameter: Any, argument: Any) -> Any:
     """What the oracle looks at: of batches and heads, which are independent and alike, one and two."""
-    shape = getattr(parameter, "shape", None)
-    if shape is None:
+    if parameter.kind == "scalar":
         return argument
     few = {"B": 1, "H": 2}
-    return argument[tuple(slice(few.get(str(entry))) for entry in shape)]
+    return argument[tuple(slice(few.get(str(entry))) for entry in parameter.shape)]
 
 
 def _wide(tensor: Any) -> Any:
@@ -165,12 +164,12 @@ def _tensors(case: Case, extents: Mapping[str, int], kind: str = "normal") -> di
     torch.manual_seed(0)
     names = {**case.constexprs, **extents}
     result: dict[str, Any] = {}
-    for p in case.kernel.parameters:
-        if getattr(p, "shape", None) is None:
+    for p in case.parameters:
+        if p.kind == "scalar":
             result[p.name] = case.scalars[p.name]
             continue
         dtype, shape = getattr(torch, _TORCH[str(p.dtype)]), [extent(entry, names) for entry in p.shape]
-        if str(p.mode) == "out":
+        if p.mode == "out":
             result[p.name] = torch.full(shape, math.nan if dtype.is_floating_point else 0, dtype=dtype, device="cuda")
         elif kind == "integers" or not dtype.is_floating_point:
             result[p.name] = torch.randint(-8, 9, shape, device="cuda").to(dtype)

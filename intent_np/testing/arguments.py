@@ -21,6 +21,11 @@ Arguments = dict[str, Any]
 """Every launch argument by name in the order of declaration: NumPy views, and scalars by value."""
 
 
+def launched(kernel: Any) -> list[Any]:
+    """The parameters that a launch takes, in order: views (with `.mode`, `.dtype`, `.shape`) and scalars (`.dtype`)."""
+    return [p for p in kernel.parameters if p.kind != "constexpr"]
+
+
 def arguments(
     source: Any,
     extents: Mapping[str, int],
@@ -42,16 +47,14 @@ def arguments(
     fixed = {**getattr(source, "scalars", {}), **(scalars or {})}
     rng = np.random.default_rng(seed)
     result: Arguments = {}
-    for parameter in getattr(source, "kernel", source).parameters:
+    for parameter in launched(getattr(source, "kernel", source)):
         name, dtype = parameter.name, str(parameter.dtype)
-        shape = getattr(parameter, "shape", None)
-        if shape is None:
+        if parameter.kind == "scalar":
             result[name] = _scalar(dtype, fixed[name] if name in fixed else float(rng.standard_normal()))
             continue
-        sizes = tuple(extent(entry, names) for entry in shape)
-        mode = str(parameter.mode)
-        view = guarded(sizes, numpy_dtype(dtype), layout, rng, writable=mode != "in")
-        if mode != "out":
+        sizes = tuple(extent(entry, names) for entry in parameter.shape)
+        view = guarded(sizes, numpy_dtype(dtype), layout, rng, writable=parameter.mode != "in")
+        if parameter.mode != "out":
             view[...] = draw(chosen.get(name, values or "normal"), sizes, dtype, rng)
         result[name] = view
     return result

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .approx import Approx
-from .arguments import Arguments
+from .arguments import Arguments, launched
 from .compare import Expected
 from .formats import FORMATS, Array, numpy_dtype, widen
 
@@ -45,9 +45,14 @@ class Case:
         return f"Case({self.name})"
 
     @property
+    def parameters(self) -> list[Any]:
+        """The parameters that a launch takes, in order."""
+        return launched(self.kernel)
+
+    @property
     def outputs(self) -> tuple[str, ...]:
         """Names of the parameters that the kernel writes, in order."""
-        return tuple(p.name for p in self.kernel.parameters if getattr(p, "shape", None) is not None and _writes(p))
+        return tuple(p.name for p in self.parameters if p.kind == "view" and p.mode != "in")
 
     def expected(self, arguments: Arguments) -> dict[str, Expected]:
         """What each output must hold after a call with these arguments, which are only read.
@@ -55,23 +60,14 @@ class Case:
         Arrays may be NumPy's or CuPy's, in the kernel's dtypes or already widened.
         """
         given = {**self.constexprs}
-        dtypes = {}
-        for parameter in self.kernel.parameters:
-            name, dtype = parameter.name, str(parameter.dtype)
-            if getattr(parameter, "shape", None) is None:
-                given[name] = arguments[name]
-                continue
-            if str(parameter.mode) != "out":
-                given[name] = widen(arguments[name])
-            if _writes(parameter):
-                dtypes[name] = dtype
+        for p in self.parameters:
+            if p.kind == "scalar":
+                given[p.name] = arguments[p.name]
+            elif p.mode != "out":
+                given[p.name] = widen(arguments[p.name])
         with np.errstate(all="ignore"):
             results = self.oracle(**given)
-            return {name: _stored(results[name], dtype) for name, dtype in dtypes.items()}
-
-
-def _writes(parameter: Any) -> bool:
-    return str(parameter.mode) != "in"
+            return {p.name: _stored(results[p.name], str(p.dtype)) for p in self.parameters if p.name in self.outputs}
 
 
 def _stored(result: Any, dtype: str) -> Expected:

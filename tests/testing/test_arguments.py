@@ -15,7 +15,8 @@ from intent_np.testing.views import guarded
 
 
 def _parameter(name, mode, dtype, shape=None):
-    return SimpleNamespace(name=name, mode=mode, dtype=dtypes.dtype(dtype), shape=shape)
+    kind = "scalar" if shape is None else "view"
+    return SimpleNamespace(name=name, mode=mode, dtype=dtypes.dtype(dtype), shape=shape, kind=kind)
 
 
 KERNEL = SimpleNamespace(
@@ -25,6 +26,7 @@ KERNEL = SimpleNamespace(
         _parameter("state", "inout", "bf16", ("cdiv(M, 2)",)),
         _parameter("y", "out", "f32", ("M",)),
         _parameter("count", "out", "i32", ()),
+        SimpleNamespace(name="BLOCK", type=int, default=4, kind="constexpr"),
     ]
 )
 

@@ -16,7 +16,7 @@ CASES = kernels.cases()
 
 def _stored(case, expected):
     """Each expected output as a machine without error would have stored it."""
-    dtypes = {p.name: numpy_dtype(str(p.dtype)) for p in case.kernel.parameters}
+    dtypes = {p.name: numpy_dtype(str(p.dtype)) for p in case.parameters}
     with np.errstate(all="ignore"):
         return {name: e.value.astype(dtypes[name]) for name, e in expected.items()}
 
@@ -34,7 +34,7 @@ def test_names_are_unique_and_select_cases():
 @pytest.mark.parametrize("case", CASES, ids=repr)
 def test_a_machine_without_error_passes(case):
     def launch(*given):
-        named = dict(zip((p.name for p in case.kernel.parameters), given, strict=True))
+        named = dict(zip((p.name for p in case.parameters), given, strict=True))
         for name, result in _stored(case, case.expected(named)).items():
             named[name][...] = result
 
@@ -51,7 +51,7 @@ def test_a_machine_that_writes_nothing_or_zeros_fails(case):
     assert not check(case, lambda *given: None, extents)
 
     def zeros(*given):
-        for parameter, argument in zip(case.kernel.parameters, given, strict=True):
+        for parameter, argument in zip(case.parameters, given, strict=True):
             if parameter.name in case.outputs:
                 argument[...] = 0
 
