@@ -145,6 +145,8 @@ class _Emitter:
             return {"max": "largest", "min": "least", "sum": "total"}.get(builtin_name(t.combine) or "", "reduced")
         if isinstance(t, (Contract, ContractInto)):
             return "product"
+        if is_op(t, "lt") and isinstance(t.args[0], Coord) and t.args[0].axis in self.names:
+            return f"in_{self.names[t.args[0].axis]}"
         if is_op(t, "lt", "le", "and", "eq"):
             return "inside"
         return "t"

@@ -61,9 +61,9 @@ class _Lowering:
         use = self.first_use.get((lo, hi), 0)
         while (a := Axis(lo, hi, use)) in taken:
             use += 1
-        inherit(d, a)
-        if d in arena().names:
-            named(a, arena().names[d])
+        extent = d.hi.name.lower() if isinstance(d.hi, L.Extent) else None  # `:` runs over an axis called as its extent
+        if name := arena().names.get(d) or extent:
+            named(a, name)
         return a
 
     def position(self, d: L.Domain, a: Axis) -> Value:

@@ -15,7 +15,7 @@ from typing import Any
 from . import gpu
 from .core import Field, Literal, Term, arena
 from .dtypes import DTYPES, DType
-from .index import Apply, AxisLike, Const, Physical, Value, apply
+from .index import Apply, AxisLike, Const, Physical, Value, apply, const
 from .language import Language
 from .normal import Coord
 from .operators import OPERATORS, Op
@@ -184,7 +184,7 @@ class Parser:
         if self.tok.text == ":" and self.toks[self.at + 1].text in DTYPES and not self.toks[self.at + 1].first:
             self.next()
             d = DTYPES[self.next().text]
-            return self.build(lambda: Const(v, d))
+            return self.build(lambda: const(v, d) if d.is_float and isinstance(v, float) else Const(v, d))
         return self.build(lambda: Const(v, DTYPES["index"]))
 
     def number(self) -> bool | int | float:

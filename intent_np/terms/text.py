@@ -16,9 +16,11 @@ program, so that text stays linear in the graph:
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any
 
 from .core import CLASSES, Field, Literal, Term, arena, attribute_name, children, walk
+from .dtypes import DType
 from .operators import OPERATORS
 from .template import Block, Hole, Optional, Text, delimited, keyword, parts
 
@@ -35,6 +37,18 @@ def reserved(name: str) -> bool:
 def number(v: bool | int | float) -> str:
     """A literal: `true`, `3`, `0.5`, `-inf`, `nan`."""
     return str(v).lower() if isinstance(v, bool) else repr(v)
+
+
+@cache
+def shortest(v: float, d: DType) -> str:
+    """The shortest decimal that rounds to `v` in its dtype."""
+    from ..numerics import literal
+
+    if v - v != 0 or d.bits > 32:
+        return number(v)
+    tries = (f"{v:.{digits}g}" for digits in range(1, 18))
+    text = next(t for t in tries if float(literal(float(t), d)) == v and number(float(t))[0] == number(v)[0])
+    return text if "." in text or "e" in text else text + ".0"
 
 
 def word(v: str) -> str:
@@ -106,7 +120,7 @@ class Printer:
         """`t` itself, even where it has a name."""
         kind = type(t).__name__
         if kind == "Const":
-            text = number(t.value)
+            text = shortest(t.value, t.dtype) if t.dtype.is_float else number(t.value)
             return text if t.dtype.name in ("index", "bool") else f"{text}:{t.dtype}"
         if kind == "Apply":
             return self._apply(t, level, depth)
