@@ -7,8 +7,10 @@ import pytest
 
 import kernels
 from intent_np.testing import arguments, check, compare
-from intent_np.testing.formats import numpy_dtype
+from intent_np.testing.formats import numpy_dtype, widen
 from kernels import attention, broadcast, matmul, norms, pointwise, reductions, softmax
+
+from .other_arrays import Other
 
 RNG = np.random.default_rng(0)
 CASES = kernels.cases()
@@ -68,6 +70,18 @@ def test_ordinary_inputs_have_finite_bounds_and_most_results_a_tight_one(case):
             size = np.abs(expected.value.astype("f8"))
             if size.size > 20 and np.isfinite(size).all():
                 assert np.median(bound) <= 0.02 * np.percentile(size, 90), (extents, name)
+
+
+@pytest.mark.parametrize("case", CASES, ids=repr)
+def test_oracles_run_where_the_arrays_are(case):
+    given = arguments(case, max(case.small, key=case.bytes), seed=2)
+    elsewhere = {name: Other(widen(a)) if isinstance(a, np.ndarray) else a for name, a in given.items()}
+    here, there = case.expected(given), case.expected(elsewhere)
+    for name in case.outputs:
+        assert np.array_equal(there[name].value.array, here[name].value, equal_nan=True)
+        if isinstance(there[name].bound, Other):
+            assert np.array_equal(there[name].bound.array, here[name].bound)
+        assert compare(there[name].value, there[name])
 
 
 def test_costs_are_counted():
