@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from intent_np.cli import FAILED, OK, PROVIDER, USAGE, doctor, exit_code, main
@@ -119,3 +120,78 @@ def test_opt_points_at_text_that_it_cannot_read(capsys, tmp_path, monkeypatch) -
     code, _, err = run(capsys, "opt", "relu.txt", "--level", "nrmal")
     assert code == USAGE
     assert "did you mean 'normal'?" in err
+
+
+def test_passes_are_listed_in_order(capsys) -> None:
+    from intent_np.passes.pipeline import PIPELINE
+
+    code, out, _ = run(capsys, "passes", "--json")
+    rows = json.loads(out)["passes"]
+    assert code == OK
+    assert [row["name"] for row in rows] == [step.name for step in PIPELINE]
+    assert all(row["doc"] for row in rows)
+    _, table, _ = run(capsys, "passes")
+    assert len(table.splitlines()) == len(PIPELINE) + 1
+    _, full, _ = run(capsys, "passes", "--full")
+    assert f"{PIPELINE[0].name} : {PIPELINE[0].source.name} -> {PIPELINE[0].target.name}" in full
+
+
+def test_compile_stops_after_a_pass_and_opt_goes_on_from_there(capsys, tmp_path) -> None:
+    softmax = "kernels/softmax.py:softmax"
+    code, normal, _ = run(capsys, "compile", softmax, "--stop-after", "lower_to_coordinates")
+    assert code == OK
+    assert "program @softmax" in normal
+    file = tmp_path / "softmax.normal"
+    file.write_text(normal)
+    code, grouped, _ = run(capsys, "opt", str(file), "--pass", "form_groups")
+    assert code == OK
+    assert "grouped @softmax" in grouped
+    code, out, _ = run(capsys, "opt", str(file), "--pass", "form_groups", "--pass", "block_axes", "--json")
+    assert json.loads(out)["level"] == "blocked"
+
+
+def test_passes_are_run_in_their_own_language_with_their_own_options(capsys, tmp_path) -> None:
+    file = tmp_path / "relu.normal"
+    file.write_text(RELU)
+    code, _, err = run(capsys, "opt", str(file), "--pass", "online", "--pass", "emit")
+    assert code == USAGE
+    assert "emit reads blocked, not normal" in err
+    code, _, err = run(capsys, "opt", str(file), "--pass", "onlin")
+    assert code == USAGE
+    assert "did you mean 'online'?" in err
+    assert run(capsys, "opt", str(file), "--pass", "online", "--option", "online.enabled=false")[0] == OK
+    assert run(capsys, "opt", str(file), "--pass", "online", "--option", "online.speed=3")[0] == USAGE
+
+
+def test_what_the_pipeline_needs_is_not_disabled(capsys) -> None:
+    code, _, err = run(capsys, "compile", "kernels/softmax.py:softmax", "--stop-after", "emit", "--disable", "emit")
+    assert code == USAGE
+    assert "leads from blocked to gpu" in err
+
+
+def test_run_executes_behind_any_pass(capsys, tmp_path) -> None:
+    place, out = "kernels/softmax.py:softmax", tmp_path / "y.npz"
+    options = ("-e", "M=3", "-e", "N=5", "--stop-after", "form_groups", "--out", str(out), "--json")
+    code, text, _ = run(capsys, "run", place, *options)
+    assert code == OK
+    output = json.loads(text)["outputs"][0]
+    assert (output["name"], output["shape"], output["status"]) == ("y", [3, 5], "ok")
+    assert np.load(out)["y"].astype(np.float32).sum(axis=1) == pytest.approx(np.ones(3), abs=1e-2)
+
+
+def test_run_takes_arrays_from_files(capsys, tmp_path) -> None:
+    np.save(tmp_path / "x.npy", np.float16([[-1, 2, -3]]))
+    given = f"x={tmp_path / 'x.npy'}"
+    code, text, _ = run(capsys, "run", "kernels/pointwise.py:relu", "--input", given, "--stop-after", "emit", "--json")
+    assert code == OK
+    assert json.loads(text)["outputs"][0]["greatest"] == 2.0
+    assert run(capsys, "run", "kernels/pointwise.py", "--stop-after", "emit")[0] == USAGE
+    assert run(capsys, "run", "kernels/pointwise.py:relu", "--layout", "odd", "--stop-after", "emit")[0] == USAGE
+
+
+def test_verify_reports_every_kernel(capsys) -> None:
+    code, out, _ = run(capsys, "verify", "kernels/pointwise.py", "--machine", "gpu", "--json")
+    report = json.loads(out)
+    assert code == OK
+    assert report["summary"] == {"ok": len(report["kernels"])}
+    assert {check["machine"] for kernel in report["kernels"] for check in kernel["checks"]} == {"gpu"}

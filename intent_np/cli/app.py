@@ -7,10 +7,12 @@ from typing import Annotated
 import typer
 
 from intent_np.cli.build import build
+from intent_np.cli.compile import compile
 from intent_np.cli.docs import docs
 from intent_np.cli.doctor import doctor
 from intent_np.cli.opt import opt
 from intent_np.cli.passes import passes
+from intent_np.cli.run import run
 from intent_np.cli.verify import verify
 
 app = typer.Typer(
@@ -29,6 +31,8 @@ def intent_np(
     """Options of every command; `main` reads `--debug` wherever it stands."""
 
 
+app.command()(compile)
+app.command()(run)
 app.command()(build)
 app.command()(verify)
 app.command()(opt)

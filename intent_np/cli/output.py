@@ -36,4 +36,5 @@ def _cell(column: str, value: object) -> Any:
     from rich.text import Text
 
     style = STYLES.get(str(value), "") if column == "status" else ""
-    return Text(str(value), style=style)
+    text = "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+    return Text(text, style=style)

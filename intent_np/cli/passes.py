@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,7 +16,7 @@ def passes(
     from intent_np.cli.output import print_json, print_table
     from intent_np.passes.pipeline import PIPELINE
 
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "name": step.name,
             "source": step.source.name,
@@ -31,7 +31,7 @@ def passes(
     elif full:
         for row in rows:
             print(f"{row['name']} : {row['source']} -> {row['target']}")
-            print("".join(f"    {line}\n" for line in str(row["doc"]).splitlines()))
+            print("".join(f"    {line}\n" for line in row["doc"].splitlines()))
     else:
         print_table(
             ("pass", "from", "to", "what it does", "options"),
@@ -40,7 +40,7 @@ def passes(
                     row["name"],
                     row["source"],
                     row["target"],
-                    str(row["doc"]).partition("\n")[0],
+                    row["doc"].partition("\n")[0],
                     " ".join(f"{key}={value}" for key, value in row["options"].items()),
                 )
                 for row in rows

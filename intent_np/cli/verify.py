@@ -11,7 +11,7 @@ from intent_np.cli.build import AsJson, Corpus, Jobs, Limit, Thorough
 
 def verify(
     corpus: Corpus,
-    machine: Annotated[list[str] | None, typer.Option(help="reference, cpu or a GPU; repeat for several.")] = None,
+    machine: Annotated[list[str] | None, typer.Option(help="reference, cpu, a GPU, or a level such as gpu.")] = None,
     thorough: Thorough = False,
     workers: Jobs = 2,
     time_limit: Limit = 300.0,

@@ -1,7 +1,7 @@
 """Running a case on several machines and comparing each result with the oracle.
 
-A machine is a target that executes here: `reference` (the NumPy meaning of the logical program), `cpu` (the program
-machine) or this machine's GPU.
+A machine is a target that executes here (`reference`, the NumPy meaning of the logical program; `cpu`, the program
+machine; this machine's GPU), or a level of the pipeline that NumPy executes.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from intent_np.corpus.cases import Entry
+from intent_np.corpus.lowering import LEVELS, last_pass, lowered_launch
 from intent_np.errors import IntentError
 
 
@@ -93,5 +94,7 @@ def launcher(entry: Entry, machine: str) -> Any:
     """The entry compiled for `machine`: called with all arguments in order, it writes the outputs in place."""
     import intent_np
 
+    if machine in LEVELS:
+        return lowered_launch(entry, last_pass(machine))
     options = intent_np.CompileOptions(**entry.options)
     return intent_np.compile(entry.kernel, target=machine, constexprs=dict(entry.constexprs), options=options)

@@ -1,0 +1,134 @@
+"""`intent-np run`: execute one kernel on generated or given inputs, as compiled or behind any pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from intent_np.cli.compile import Constexprs, Disable, Numerics, PassOption, Place, TargetName
+
+if TYPE_CHECKING:
+    from intent_np.corpus.cases import Entry
+
+
+def run(
+    place: Place,
+    target: TargetName = "auto",
+    extent: Annotated[list[str] | None, typer.Option("--extent", "-e", help="NAME=SIZE; repeat for several.")] = None,
+    given: Annotated[list[str] | None, typer.Option("--input", help="PARAMETER=FILE.npy or =NUMBER.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of generated inputs.")] = 0,
+    layout: Annotated[str, typer.Option(help="Memory layout of generated arrays.")] = "contiguous",
+    values: Annotated[str, typer.Option(help="Distribution of generated inputs.")] = "normal",
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the outputs to this .npz file.")] = None,
+    stop_after: Annotated[str, typer.Option(help="Execute the program behind this pass with NumPy.")] = "",
+    constexpr: Constexprs = None,
+    numerics: Numerics = "",
+    disable: Disable = None,
+    option: PassOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Execute a kernel and describe its outputs; a kernel of a corpus is also compared with its oracle.
+
+    Extents that are not given are those of the first full-sized check of the corpus.  Exits with 1 if an output is
+    outside its bound.
+    """
+    import numpy as np
+
+    from intent_np.cli import FAILED
+    from intent_np.cli.compile import compile_options, compiled, constants, one_entry
+    from intent_np.cli.opt import find_pass
+    from intent_np.cli.output import print_json, print_table
+    from intent_np.corpus.lowering import lowered_launch
+
+    entry = one_entry(place)
+    options = compile_options(entry, numerics, disable, option)
+    arguments = make_arguments(entry, extents_of(entry, extent), given, seed, layout, values)
+    expected = {}
+    if entry.case is not None:
+        with np.errstate(all="ignore"):
+            expected = entry.case.expected(arguments)
+    if stop_after:
+        name = f"NumPy after {stop_after}"
+        launch: Any = lowered_launch(entry, find_pass(stop_after).name, constants(entry, constexpr), options)
+    else:
+        launch = compiled(entry, target, constexpr, options)
+        name = str(launch.target)
+    launch(*arguments.values())
+    rows = [
+        describe(parameter.name, arguments[parameter.name], expected)
+        for parameter in entry.kernel.parameters
+        if parameter.kind == "view" and parameter.mode != "in"
+    ]
+    if out:
+        np.savez(out, **{row["name"]: arguments[row["name"]] for row in rows})
+    if as_json:
+        print_json({"kernel": entry.title, "target": name, "outputs": rows})
+    else:
+        print(f"{entry.title} on {name}")
+        print_table(tuple(rows[0]) if rows else (), [tuple(row.values()) for row in rows])
+    if any(row.get("status") == "failed" for row in rows):
+        raise typer.Exit(FAILED)
+
+
+def extents_of(entry: Entry, texts: list[str] | None) -> dict[str, int]:
+    """The extents of the command line over those of the corpus: its first small call without an empty axis or a 1."""
+    from intent_np.cli.arguments import integers
+
+    small = entry.case.small if entry.case else ()
+    usual = next((extents for extents in small if min(extents.values()) > 1), small[0] if small else {})
+    return {**usual, **integers(texts, "--extent")}
+
+
+def make_arguments(
+    entry: Entry, extents: Mapping[str, int], given: list[str] | None, seed: int, layout: str, values: str
+) -> dict[str, Any]:
+    """All arguments by name: generated from the seed, then those of the command line in their place."""
+    import numpy as np
+
+    from intent_np.cli.arguments import pairs, scalar
+    from intent_np.testing import KINDS, LAYOUTS, arguments
+
+    for name, known, what in ((layout, LAYOUTS, "--layout"), (values, KINDS, "--values")):
+        if name not in known:
+            raise typer.BadParameter(f"'{name}' is none of {', '.join(known)}", param_hint=what)
+    files = pairs(given, "--input")
+    loaded = {name: np.load(text) if text.endswith(".npy") else scalar(text) for name, text in files.items()}
+    extents = {**extents, **measured(entry, loaded)}
+    try:
+        made = arguments(entry.case or entry.kernel, extents, seed, layout, values)
+    except ValueError as problem:
+        raise typer.BadParameter(str(problem), param_hint="--extent") from None
+    if unknown := set(loaded) - set(made):
+        raise typer.BadParameter(f"no parameter {', '.join(sorted(unknown))}", param_hint="--input")
+    return {**made, **loaded}
+
+
+def measured(entry: Entry, loaded: Mapping[str, Any]) -> dict[str, int]:
+    """The extents that given arrays show."""
+    found: dict[str, int] = {}
+    for parameter in entry.kernel.parameters:
+        shape = getattr(loaded.get(parameter.name), "shape", ())
+        if parameter.kind == "view":
+            found |= {
+                entry: size for entry, size in zip(parameter.shape, shape, strict=False) if isinstance(entry, str)
+            }
+    return found
+
+
+def describe(name: str, array: Any, expected: Mapping[str, Any]) -> dict[str, Any]:
+    """One output in numbers, and its distance from the oracle if there is one."""
+    import numpy as np
+
+    from intent_np.testing import compare
+
+    wide = array.astype(np.float64) if array.dtype.kind not in "biu" else array
+    finite = wide[np.isfinite(wide)] if wide.dtype.kind == "f" else wide
+    least, greatest = (finite.min().item(), finite.max().item()) if finite.size else (None, None)
+    row = {"name": name, "dtype": str(array.dtype), "shape": array.shape, "least": least, "greatest": greatest}
+    if name in expected:
+        comparison = compare(array, expected[name])
+        row |= {"status": "ok" if comparison.ok else "failed", "comparison": comparison.message}
+    return row

@@ -1,0 +1,62 @@
+"""A kernel part of the way down: the program behind any pass, as a term or executed by the NumPy machines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from intent_np.corpus.cases import Entry
+
+LEVELS: Final = ("normal", "grouped", "blocked", "gpu")
+"""The levels that NumPy executes, each standing for the last pass that gives it."""
+
+
+def lowered(
+    entry: Entry,
+    stop_after: str,
+    constexprs: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Any:
+    """The program of `entry` behind the pass `stop_after`, in the arena in force.
+
+    `constexprs` and `options` (fields of `CompileOptions`) stand in for those of the entry.
+    """
+    from intent_np.passes.pipeline import run
+
+    bound = entry.constexprs if constexprs is None else constexprs
+    given = entry.options if options is None else options
+    numerics = given.get("numerics")
+    program = entry.kernel.capture(bound, permissions=(numerics,) if numerics else ())
+    return run(program, options=given.get("passes"), disable={*given.get("disable", ())}, stop_after=stop_after)
+
+
+def lowered_launch(
+    entry: Entry,
+    stop_after: str,
+    constexprs: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Callable[..., None]:
+    """A function of all arguments in order that executes the program behind `stop_after` with NumPy."""
+    from intent_np.backends.program import run
+    from intent_np.terms.core import Arena
+
+    space = Arena()
+    with space:
+        program = lowered(entry, stop_after, constexprs, options)
+    kinds = {parameter.name: parameter.kind for parameter in entry.kernel.parameters if parameter.kind != "constexpr"}
+
+    def launch(*arguments: Any) -> None:
+        given = dict(zip(kinds, arguments, strict=True))
+        views = {name: value for name, value in given.items() if kinds[name] == "view"}
+        scalars = {name: value for name, value in given.items() if kinds[name] != "view"}
+        with space:
+            run(program, views, scalars)
+
+    return launch
+
+
+def last_pass(level: str) -> str:
+    """The last pass whose result is a program of `level`."""
+    from intent_np.passes.pipeline import PIPELINE
+
+    return next(step.name for step in reversed(PIPELINE) if step.target.name == level)

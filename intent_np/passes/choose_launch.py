@@ -1,0 +1,105 @@
+"""choose_launch: triton -> triton.  Warps of an instance and stages of its pipelined loops, from what its fragments hold.
+
+    function @gemm(…) …   ->   function @gemm(…) … warps 8 stages 4
+
+A first choice by rules of thumb, each with its reason beside it; a tuner may replace it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..terms.core import find, replace, walk
+from ..terms.triton import TRITON, Block, Dot, ForRange, Function, LoadAt
+from .base import nanopass
+
+SHARED = 200 * 1024
+"""Bytes of shared memory that the stages of a loop may fill; what is left of a block's share goes to layouts."""
+
+STAGES = 4
+"""More loads in flight than this have not paid."""
+
+
+class Facts(NamedTuple):
+    """What the choice looks at.
+
+    dots:      matrix products in the text
+    rows:      the largest number of rows that one of them has
+    product:   the largest number of elements of one of their results
+    staged:    bytes that one iteration of the largest loop with a dot loads for it
+    elements:  elements of the largest fragment
+    loops:     whether there is a loop
+    """
+
+    dots: int
+    rows: int
+    product: int
+    staged: int
+    elements: int
+    loops: bool
+
+
+@nanopass(TRITON, TRITON)
+def choose_launch(function: Function, *, num_warps: int = 0, num_stages: int = 0) -> Function:
+    """Set the launch options; those that are given as options of the pass are taken as they are.
+
+    Stands behind lowering, where fragments have extents and loops their final bodies.
+    Preserves meaning: the options change how an instance is executed, never what it computes.
+    """
+    facts = gather(function)
+    return replace(function, num_warps=num_warps or warps(facts), num_stages=num_stages or stages(facts))  # type: ignore[no-any-return]
+
+
+def warps(f: Facts) -> int:
+    """How many warps share the work of an instance."""
+    if f.dots:
+        # two warp groups: an accumulator of 128 x 128 leaves registers for operands, and rows come in 64s a group
+        if f.product >= 128 * 128 or (f.dots > 1 and f.rows >= 128):
+            return 8
+        # one warp for a 16-row strip is the least that tensor cores take
+        return 4 if f.product >= 32 * 32 else 2
+    # 16 elements a thread: enough loads in flight, and few enough registers to keep many instances resident
+    threads = max(1, f.elements // 16)
+    most = 16 if f.loops or f.elements > 16384 else 8
+    return min(most, max(1, threads // 32))
+
+
+def stages(f: Facts) -> int:
+    """How many iterations of a loop with a dot have their loads in flight."""
+    if not f.staged:
+        return 1  # Triton pipelines loads that feed a dot, and no others
+    # two products in one loop: the second waits for the first, a third stage hides its load
+    most = STAGES if f.dots == 1 else 3
+    return max(2, min(most, SHARED // f.staged))
+
+
+def gather(function: Function) -> Facts:
+    """The facts about a function."""
+    dots = list(find(function, Dot))
+    shapes = [d.type.shape for d in dots]
+    sizes = [_elements(t.type) for t in walk(function) if isinstance(t.type, Block)]
+    loops = list(find(function, ForRange))
+    staged = max((_staged(loop) for loop in loops), default=0)
+    rows = max((s[0].value for s in shapes), default=0)
+    return Facts(
+        len(dots),
+        rows,
+        max((s[0].value * s[1].value for s in shapes), default=0),
+        staged,
+        max(sizes, default=1),
+        bool(loops),
+    )
+
+
+def _elements(block: Block) -> int:
+    n = 1
+    for extent in block.shape:
+        n *= getattr(extent, "value", extent)
+    return n
+
+
+def _staged(loop: ForRange) -> int:
+    """Bytes that an iteration loads as matrices, if it multiplies matrices."""
+    inside: Any = find(loop.body, (Dot, LoadAt))  # type: ignore[arg-type]
+    loads = [t.type for t in inside if isinstance(t, LoadAt) and len(t.type.shape) == 2]
+    return sum(_elements(b) * b.dtype.bytes for b in loads) if any(True for _ in find(loop.body, Dot)) else 0

@@ -1,0 +1,252 @@
+"""lower_to_triton: gpu -> triton.  Names and axes become positions, views become pointers, the grid becomes one number.
+
+    acc = contract lhs, rhs, acc                       acc = tl.dot(lhs, rhs, acc)
+    store C[m, n] = acc valid (m < M && n < N)         tl.store(C + m[:, None] * C_s0 + n[None, :], acc, mask=…)
+
+The order of the kernel's physical parameters (`order_fragments`) is the order of every fragment's axes; nothing else
+about layout is decided.  An `index` is held in `index_bits`: 32 where the launch class proves that every intermediate
+fits, extents and addresses included; else 64, where no product of two narrow integers is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..backends.triton.names import Names
+from ..terms.core import find, walk
+from ..terms.dtypes import DType, i32, i64, index
+from ..terms.gpu import GPU, For, If, Kernel, Let, Proj, Reduce, Store, Var
+from ..terms.index import Physical, Stride, Value, is_const, mul
+from ..terms.triton import (
+    TRITON,
+    Assign,
+    ConvertTo,
+    Expr,
+    ForRange,
+    FullBlock,
+    Function,
+    IfThen,
+    Name,
+    Number,
+    Parameter,
+    ProgramId,
+    Statement,
+    StoreAt,
+    Unpack,
+    is_literal,
+)  # fmt: skip
+from .base import nanopass
+from .triton_values import Values
+
+
+@nanopass(GPU, TRITON)
+def lower_to_triton(kernel: Kernel, *, index_bits: int = 32) -> Function:
+    """Give fragments positions, integers a width, and addresses pointers.
+
+    Stands behind all that reasons about named axes, and before the passes that only tidy or print.
+    Preserves the meaning of every statement, one for one; statements keep their order.
+    """
+    return _Lowering(kernel, i32 if index_bits == 32 else i64).function()
+
+
+class _Lowering:
+    def __init__(self, kernel: Kernel, held: DType) -> None:
+        self.kernel = kernel
+        declared = [p.name for p in (*kernel.parameters, *kernel.physical)]  # type: ignore[attr-defined]
+        # parameters take their names first: a local of the same name would hide a pointer
+        self.fresh = Names([kernel.name, *(p.name for p in kernel.physical)])
+        self.values = Values(kernel.physical, held, self.fresh)
+        self.spelled: dict[str, str] = {}
+        self.carried = {v for loop in find(kernel, For) for v in loop.carries}
+        for p in kernel.parameters:
+            self.values.parameter(p, self.values.dtype(p.type) if p.type is not index else self._width(p))
+        for v in find(kernel, Stride):
+            self.values.parameter(v, held)
+        assert len(set(declared)) == len(declared), "parameters and physical parameters have distinct names"
+
+    def _width(self, p: Any) -> DType:
+        return i64 if hasattr(p, "mode") else self.values.held
+
+    def function(self) -> Function:
+        kernel, lines = self.kernel, self.coordinates()
+        lines += self.block(kernel.body)
+        used = set(find(lines, Parameter))
+        grid: Value | None = None
+        for g in kernel.grid:
+            grid = g if grid is None or is_const(grid, 1) else grid if is_const(g, 1) else mul(grid, g)
+        return Function(
+            kernel.name,
+            tuple(p for p in self._abi_order() if p in used),
+            tuple(find(lines, Physical)),
+            grid if grid is not None else _one(),
+            tuple(lines),
+        )
+
+    def _abi_order(self) -> list[Parameter]:
+        """Parameters as declared, then strides by view and dimension."""
+        every, place = self.values.parameters.values(), {p.name: i for i, p in enumerate(self.kernel.parameters)}  # type: ignore[attr-defined]
+        strides = sorted(
+            (p for p in every if isinstance(p.source, Stride)),
+            key=lambda p: (place.get(p.source.view, 0), p.source.dim),
+        )
+        return [p for p in every if not isinstance(p.source, Stride)] + strides
+
+    # ---- the grid
+
+    def coordinates(self) -> list[Statement]:
+        """The instance's number decoded: the last coordinate is the fastest, or the last two go in groups."""
+        kernel, lines = self.kernel, []
+        live = []
+        for var, extent in zip(kernel.coordinates, kernel.grid, strict=True):
+            self.values.nonnegative.add(var)
+            if is_const(extent, 1):
+                self.values.names[var] = Number(0, i32)
+            else:
+                live.append((var, extent))
+        number: Expr = ProgramId() if self.values.held is i32 else ConvertTo(ProgramId(), i64)
+        if len(live) == 1:
+            return [self.bind(live[0][0], number)]
+        if live:
+            pid = self.local("pid", number, lines)
+            counts = [self.count(var, extent, lines) for var, extent in live]
+            names = [var for var, _ in live]
+            if kernel.grouping > 1:
+                self._grouped(pid, names, counts, lines)
+            else:
+                self._row_major(pid, names, counts, lines)
+        return lines
+
+    def _row_major(self, number: Expr, names: list[Var], counts: list[Expr], lines: list[Statement]) -> None:
+        """Digits of `number`, the last one the fastest."""
+        op = self.values.operate
+        for i, var in enumerate(names):
+            digit = number
+            for count in reversed(counts[i + 1 :]):
+                digit = op("floordiv", [digit, count], True)
+            lines.append(self.bind(var, op("mod", [digit, counts[i]], True) if i else digit))
+
+    def _grouped(self, pid: Expr, names: list[Var], counts: list[Expr], lines: list[Statement]) -> None:
+        """Row-major but for the last two coordinates: the rows of the former go in groups, column by column within a
+        group, so that instances that run together share what they load."""
+        op = self.values.operate
+        if len(names) > 2:
+            plane = self.local("plane", op("mul", counts[-2:]), lines)
+            self._row_major(op("floordiv", [pid, plane], True), names[:-2], counts[:-2], lines)
+            pid = self.local("block", op("mod", [pid, plane], True), lines)
+        height = Number(self.kernel.grouping, i32)
+        width = self.local("width", op("mul", [height, counts[-1]]), lines)
+        first = self.local("first", op("mul", [op("floordiv", [pid, width], True), height]), lines)
+        rows = self.local("rows", op("minimum", [op("sub", [counts[-2], first]), height]), lines)
+        within = self.local("within", op("mod", [pid, width], True), lines)
+        lines.append(self.bind(names[-2], op("add", [first, op("mod", [within, rows], True)])))
+        lines.append(self.bind(names[-1], op("floordiv", [within, rows], True)))
+
+    def count(self, var: Var, extent: Value, lines: list[Statement]) -> Expr:
+        """The number of blocks along a coordinate, named where it is computed."""
+        e = self.values.lower(extent)
+        return e if is_literal(e) or isinstance(e, Parameter) else self.local(f"num_{var.name}", e, lines)
+
+    def local(self, hint: str, value: Expr, lines: list[Statement]) -> Name:
+        """A new name for a scalar of the generated code's own."""
+        name = Name(self.fresh.fresh(hint), value.type.dtype)
+        lines.append(Assign(name, value))
+        return name
+
+    # ---- statements
+
+    def block(self, body: Iterable[Any]) -> list[Statement]:
+        lines: list[Statement] = []
+        outside = dict(self.values.tuples)
+        for s in body:
+            self.unpack(s, body, lines)
+            match s:
+                case Let(var, value):
+                    lines.extend(self.let(var, value))
+                case For():
+                    lines.append(self.loop(s))
+                case If(condition, inner):
+                    lines.append(IfThen(self.values.lower(condition), tuple(self.block(inner))))
+                case Store():
+                    value = self.values.standalone(self.values.at(s.value, self.values.address_dims(s)))
+                    lines.append(StoreAt(self.values.address(s), value, self.values.mask(s)))
+        self.values.tuples = outside
+        return lines
+
+    def let(self, var: Var, value: Value) -> list[Statement]:
+        if isinstance(var.dtype, tuple) or (
+            isinstance(value, Proj) and self.values.names.get(var) in self._components(value)
+        ):
+            return []  # bound where the tuple was unpacked
+        e = self.values.lower(value)
+        if var in self.carried:
+            e = self.values.tensor(e)
+            if var.dtype is index:
+                e = self.values.hold(e, self.values.held)
+        elif (
+            is_literal(e)
+            or isinstance(e, (Parameter, FullBlock))
+            or (isinstance(value, Var) and value not in self.carried)
+        ):
+            self.values.names[var] = e  # nothing to compute: the name stands for what it names
+            return []
+        if self.values.is_nonnegative(value) and var not in self.carried:
+            self.values.nonnegative.add(var)
+        return [self.bind(var, e)]
+
+    def bind(self, var: Var, value: Expr) -> Statement:
+        """Assign to the name of a gpu variable, which is made at its first assignment."""
+        if not (isinstance(self.values.names.get(var), Name) and self.values.names[var].type == value.type):
+            self.values.names[var] = Name(self.spell(var), value.type.dtype, value.type.shape)
+        return Assign(self.values.names[var], value)  # type: ignore[arg-type]
+
+    def spell(self, var: Var) -> str:
+        """One name in Python for one name in the kernel."""
+        if var.name not in self.spelled:
+            self.spelled[var.name] = self.fresh.fresh(var.name)
+        return self.spelled[var.name]
+
+    def loop(self, s: For) -> Statement:
+        lo, hi, step = (self.values.lower(b) for b in (s.lo, s.hi, s.step))
+        dtype = i64 if any(b.type.dtype is i64 for b in (lo, hi, step)) else i32
+        target = Name(self.spell(s.var), dtype)
+        self.values.names[s.var] = target
+        if self.values.is_nonnegative(s.lo):
+            self.values.nonnegative.add(s.var)
+        return ForRange(target, lo, hi, step, tuple(self.block(s.body)), s.note)
+
+    # ---- tuples
+
+    def unpack(self, s: Any, body: Iterable[Any], lines: list[Statement]) -> None:
+        """Bind the components of the tuples that a statement uses, under the names that the body gives them."""
+        roots = [s.value] if isinstance(s, Let) else [t for t in s.children() if not hasattr(t, "body")]
+        if isinstance(s, (For, If)):
+            roots = [s.lo, s.hi, s.step] if isinstance(s, For) else [s.condition]
+        for t in walk(*roots):
+            if not isinstance(t, Reduce) or not isinstance(t.type, tuple) or t in self.values.tuples:
+                continue
+            e = self.values.lower(t)
+            hints: dict[int, Var] = {}
+            for other in body:
+                match other:
+                    case Let(var, Proj(value, position)) if value is t and var not in self.carried:
+                        hints.setdefault(position, var)
+            names = []
+            for i, component in enumerate(e.type):
+                spelled = self.spell(hints[i]) if i in hints else self.fresh.fresh(f"part_{i}")
+                names.append(Name(spelled, component.dtype, component.shape))
+                if i in hints:
+                    self.values.names[hints[i]] = names[-1]
+            self.values.tuples[t] = tuple(names)
+            lines.append(Unpack(tuple(names), e))
+        if isinstance(s, Let) and isinstance(s.var.dtype, tuple):
+            self.values.tuples[s.var] = self.values.tuples[s.value]
+
+    def _components(self, value: Proj) -> tuple[Expr, ...]:
+        return self.values.tuples.get(value.value, ())
+
+
+def _one() -> Value:
+    from ..terms.index import const
+
+    return const(1)
