@@ -13,6 +13,8 @@ from typing import Annotated, Final, NamedTuple
 
 import typer
 
+from intent_np.cli.opt import LEVELS
+
 
 class Part(NamedTuple):
     """One generated part: the page below `specs/`, the name in its marks, and `module:function` that makes it of
@@ -24,7 +26,11 @@ class Part(NamedTuple):
     arguments: tuple[str, ...] = ()
 
 
-PARTS: Final = (Part("errors.md", "codes", "intent_np.documentation:error_index"),)
+PARTS: Final = (
+    Part("errors.md", "codes", "intent_np.documentation.errors:error_index"),
+    Part("passes.md", "passes", "intent_np.documentation.passes:pass_table", ("kernels",)),
+    *(Part(f"{name}.md", "grammar", "intent_np.documentation.grammar:grammar", (name,)) for name in LEVELS),
+)
 
 
 def docs(

@@ -1,4 +1,4 @@
-"""Markdown made from declarations, for the generated parts of `specs/`."""
+"""The grammar of a language, as Markdown."""
 
 from __future__ import annotations
 
@@ -6,37 +6,9 @@ import inspect
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from intent_np.error_codes import CODES, REMARKS
-
 if TYPE_CHECKING:
+    from intent_np.terms.core import Term
     from intent_np.terms.language import Language
-
-_CHAPTERS = {
-    "E0": "The language used outside its place",
-    "E1": "Names and constructs",
-    "E2": "Types and shapes",
-    "E3": "Memory and effects",
-    "E4": "Calls of an artifact",
-    "E5": "Checking mode",
-    "E6": "Lower compilers and devices",
-    "E7": "Text forms, passes and artifacts",
-    "E9": "The compiler itself",
-}
-
-
-def error_index() -> str:
-    """All errors by chapter, then the remarks."""
-    lines: list[str] = []
-    for prefix, chapter in _CHAPTERS.items():
-        lines += [f"## {prefix}: {chapter}", ""]
-        for row in CODES.values():
-            if row.code.startswith(prefix):
-                lines += [f"**{row.code}** {row.title} · `{row.kind}`", "", f"{row.why}"]
-                lines += [f"*Expected:* {row.expected}"] if row.expected else []
-                lines += [f"*Fix:* {row.fix.replace('{{', '{').replace('}}', '}')}", ""]
-    lines += ["## P: Remarks", ""]
-    lines += [f"**{code}** {text}" for code, text in REMARKS.items()]
-    return "\n".join(lines)
 
 
 def grammar(name: str) -> str:
@@ -65,7 +37,7 @@ def _names(terms: tuple[type[Any], ...]) -> str:
     return ", ".join(f"`{term.__name__}`" for term in terms) or "nothing"
 
 
-def production(term: type[Any]) -> str:
+def production(term: type[Term]) -> str:
     """The text form of a term as a grammar: fields as `<name: Sort>`, `*` for several, optional groups in `[ ]`."""
     from intent_np.terms.template import Block, Hole, Text, parts
 
@@ -89,15 +61,3 @@ def production(term: type[Any]) -> str:
 def _field(field: Any) -> str:
     sort = getattr(field.sort, "__name__", str(field.sort))
     return f"<{field.name}: {sort}{'*' if field.kind == 'terms' else ''}>"
-
-
-def pass_table() -> str:
-    """The pipeline in order: each pass with its languages, its options and its docstring."""
-    from intent_np.passes.pipeline import PIPELINE
-
-    lines: list[str] = []
-    for number, step in enumerate(PIPELINE, 1):
-        lines += [f"### {number}. {step.name} : {step.source.name} → {step.target.name}", "", step.doc, ""]
-        if step.options:
-            lines += ["*Options:* " + ", ".join(f"`{key}={value}`" for key, value in step.options.items()), ""]
-    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""Markdown made from declarations, for the generated parts of `specs/`."""

@@ -1,0 +1,71 @@
+"""The pipeline, as Markdown: every pass with what it did to a kernel."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from intent_np.corpus.cases import Entry
+    from intent_np.passes.base import Pass
+
+Example = tuple[str, str, str]
+"""The kernel's title, and the program as text before and after the pass."""
+
+ALIGNED = 16
+"""Bytes; with unit strides in the last dimension, the class of calls that the examples are compiled for."""
+
+
+def pass_table(corpus: str) -> str:
+    """The passes in order, each with its docstring, its options and the shortest kernel of `corpus` that it changes."""
+    from intent_np.corpus.cases import entries
+    from intent_np.passes.pipeline import PIPELINE
+
+    examples: dict[str, Example] = {}
+    for entry in entries([corpus]):
+        for name, example in _examples(entry):
+            if name not in examples or len("".join(example[1:])) < len("".join(examples[name][1:])):
+                examples[name] = example
+    return "\n".join(
+        line for number, step in enumerate(PIPELINE, 1) for line in _section(number, step, examples.get(step.name))
+    )
+
+
+def _section(number: int, step: Pass, example: Example | None) -> Iterator[str]:
+    yield f"### {number}. {step.name} : {step.source.name} → {step.target.name}"
+    yield ""
+    yield step.doc
+    yield ""
+    if step.options:
+        yield "*Options:* " + ", ".join(f"`{key}={value}`" for key, value in step.options.items())
+        yield ""
+    if example:
+        title, before, after = example
+        if step.optional:
+            changed = difflib.unified_diff(before.splitlines(), after.splitlines(), n=2, lineterm="")
+            # The first lines of a diff name files; those that open a hunk count lines.
+            body = ["…" if line.startswith("@@") else line for line in list(changed)[2:]]
+            yield from (f"On `{title}`:", "", "```diff", *body, "```", "")
+        else:
+            yield from (f"On `{title}`:", "", "```", before.rstrip(), "```", "", "becomes", "", "```", after.rstrip())
+            yield from ("```", "")
+
+
+def _examples(entry: Entry) -> Iterator[tuple[str, Example]]:
+    """What each pass that changes this kernel makes of it."""
+    from intent_np.passes.pipeline import run
+    from intent_np.terms.core import Arena
+    from intent_np.terms.text import show
+
+    numerics = entry.options.get("numerics")
+    views = {view.name: view for view in entry.kernel.parameters if view.kind == "view"}
+    steps: list[tuple[str, Any]] = []
+    with Arena():
+        program = entry.kernel.capture(entry.constexprs, permissions=(numerics,) if numerics else ())
+        options = {"unit": {name: len(view.shape) - 1 for name, view in views.items()}, "aligned": ALIGNED}
+        run(program, options={"bind_class": options}, observe=lambda step, made: steps.append((step.name, made)))
+        for name, made in steps:
+            if made is not program:
+                yield name, (entry.title, show(program), show(made))
+            program = made
