@@ -1,6 +1,7 @@
 """The command line: exit codes, JSON, and errors without tracebacks."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -83,13 +84,16 @@ def test_doctor_prints_a_table(capsys) -> None:
 
 
 def test_specs_are_checked_without_writing(capsys, tmp_path) -> None:
-    page = tmp_path / "errors.md"
+    pages = shutil.copytree("specs", tmp_path / "specs")
+    page = pages / "errors.md"
     page.write_text("<!-- generated: codes -->\nold\n<!-- end -->\n")
-    assert run(capsys, "docs", "--folder", str(tmp_path), "--check")[0] == FAILED
+    code, out, _ = run(capsys, "docs", "--folder", str(pages), "--check")
+    assert code == FAILED
+    assert "errors.md is out of date" in out
     assert "old" in page.read_text()
-    assert run(capsys, "docs", "--folder", str(tmp_path))[0] == OK
+    assert run(capsys, "docs", "--folder", str(pages))[0] == OK
     assert "**E101**" in page.read_text()
-    assert run(capsys, "docs", "--folder", str(tmp_path), "--check") == (OK, "", "")
+    assert run(capsys, "docs", "--folder", str(pages), "--check") == (OK, "", "")
 
 
 RELU = """\

@@ -7,7 +7,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from intent_np.terms.core import Term
     from intent_np.terms.language import Language
 
 
@@ -37,7 +36,7 @@ def _names(terms: tuple[type[Any], ...]) -> str:
     return ", ".join(f"`{term.__name__}`" for term in terms) or "nothing"
 
 
-def production(term: type[Term]) -> str:
+def production(term: Any) -> str:
     """The text form of a term as a grammar: fields as `<name: Sort>`, `*` for several, optional groups in `[ ]`."""
     from intent_np.terms.template import Block, Hole, Text, parts
 
