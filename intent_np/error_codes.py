@@ -469,6 +469,50 @@ _ROWS: Final = (
         "The kernel was compiled with this relation between its extents.",
         "pass arrays that satisfy it",
     ),
+    ErrorCode(
+        "E413",
+        _CALL,
+        "argument '{parameter}' is not aligned to its elements",
+        "The device reads whole elements, at addresses that their size divides.",
+        "copy the array",
+    ),
+    ErrorCode(
+        "E414",
+        _CALL,
+        "elements of argument '{parameter}' share memory, but the kernel writes it",
+        "Several writes to one place are a race.",
+        "pass an array without axes of stride 0, for example a copy",
+    ),
+    ErrorCode(
+        "E415",
+        _CALL,
+        "arguments '{parameter}' and '{other}' are both written and overlap",
+        "Which write is last is not determined.",
+        "pass separate arrays, or give both parameters one I.constraints(alias=...) group",
+    ),
+    ErrorCode(
+        "E416",
+        _CALL,
+        "the grid of '{kernel}' is too large",
+        "One launch has fewer than 2**31 programs.",
+        "split the arrays over several calls",
+        "fewer than 2147483648 programs",
+    ),
+    ErrorCode(
+        "E417",
+        _CALL,
+        "the artifact of '{kernel}' for {target} does not run on this device",
+        "Device code is compiled for one architecture.",
+        "compile it for {device}, or for auto",
+        "a device of {target}",
+    ),
+    ErrorCode(
+        "E418",
+        _CALL,
+        "no variant of '{kernel}' is right for this call",
+        "The artifact has no generic variant and no compiler.",
+        "compile the generic variant or one for this class of calls before saving",
+    ),
     # ---- E5: checking mode
     ErrorCode(
         "E501",
@@ -587,6 +631,28 @@ _ROWS: Final = (
         "An artifact is a folder of readable files, each checked by its hash.",
         "save it again with this version",
     ),
+    ErrorCode(
+        "E706",
+        _USE,
+        "the pass '{name}' can't be left out",
+        "It leads from one language to another, and the passes behind it read the second one.",
+        "disable a pass that stays in its language",
+    ),
+    ErrorCode(
+        "E707",
+        _COMPILE,
+        "'{name}' is read where another instance of the program may write it",
+        "Instances run in any order, so a statement can't read elements that other points of an earlier one wrote.",
+        "write to another output, or split the kernel in two",
+        "a read of the very element that the same statement, or an earlier one at the same point, writes",
+    ),
+    ErrorCode(
+        "E708",
+        _COMPILE,
+        "{construct} has no form in coordinates yet",
+        "The GPU and the program machine execute functions of coordinates.",
+        "run it with target='reference'",
+    ),
     # ---- E9: the compiler itself
     ErrorCode(
         "E901",
@@ -604,4 +670,5 @@ REMARKS: Final[dict[str, str]] = {
     "P002": "NumPy arrays are copied to the device and back",
     "P003": "the generic variant runs",
     "P004": "the permission asked for was not used",
+    "P005": "an input overlaps an output and is copied first",
 }

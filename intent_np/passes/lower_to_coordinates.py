@@ -168,7 +168,7 @@ class _Lowering:
                 return self._contract(v, where)
             case Proj():
                 return Proj(self.at(v.value, where), v.position)
-        raise error("E901", found=f"{type(v).__name__} in a value that is lowered to coordinates", spans=arena().spans.get(v, ()))
+        raise error("E708", _span(v), construct=f"a value of kind {type(v).__name__}")
 
     def _indices(self, subscripts: tuple[L.Subscript, ...], where: Positions) -> Positions:
         rest, out = iter(where), []
@@ -242,7 +242,7 @@ class _Lowering:
                     out += self.effects(s.then, (*guards, c))
                     out += self.effects(s.otherwise, (*guards, node(apply("not", c))))
                 case _:
-                    raise error("E902", found=f"a {type(s).__name__} statement", spans=arena().spans.get(s, ()))
+                    raise error("E708", _span(s), construct=f"a statement of kind {type(s).__name__}")
         return out
 
     def _write(self, s: L.Write, guards: tuple[Value, ...]) -> Store:
@@ -263,3 +263,7 @@ class _Lowering:
         store = Store(s.view, self._indices(s.subscripts, tuple(positions)), value, conjunction(*guards))
         self.stores[s] = store
         return inherit(s, store)  # type: ignore[return-value]
+
+
+def _span(t: Any) -> Any:
+    return next(iter(arena().spans.get(t, ())), None)

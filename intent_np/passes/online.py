@@ -53,7 +53,7 @@ def _promised_finite(program: Program) -> Program:
 def _chains(program: Program) -> Iterator[tuple[Reduce, list[Any]]]:
     """Each maximum with the reductions over its axis that weigh by exp(x - maximum)."""
     for m in find(program, Reduce):
-        if len(m.values) == 1 and builtin_name(m.combine) == "max" and isinstance(m.axis, Axis) and not may_be_resident(m.axis):
+        if len(m.values) == 1 and builtin_name(m.combine) == "max" and isinstance(m.axis, Axis) and not may_be_resident(m.axis, (program,)):
             sums = [t for t in find(program, (Reduce, Contract)) if t.axis is m.axis and _weighs(t, m)]  # type: ignore[arg-type]
             if sums:
                 yield m, sums

@@ -17,6 +17,7 @@ from .base import Pass
 from .bind_class import bind_class
 from .block_axes import block_axes
 from .choose_fills import choose_fills
+from .contract_fma import contract_fma
 from .emit import emit
 from .expand_contractions import expand_contractions
 from .form_groups import form_groups
@@ -24,6 +25,8 @@ from .inline_calls import inline_calls
 from .lower_to_coordinates import lower_to_coordinates
 from .narrow_ranges import narrow_ranges
 from .online import online
+from .order_effects import order_effects
+from .order_programs import order_programs
 from .share_traversals import share_traversals
 from .step_algebra import fold_exponentials, scale_out_of_maximum
 
@@ -32,6 +35,7 @@ PIPELINE: tuple[Pass, ...] = (
     inline_calls,
     lower_to_coordinates,
     # normal
+    order_effects,
     bind_class,
     online,
     form_groups,
@@ -39,6 +43,7 @@ PIPELINE: tuple[Pass, ...] = (
     expand_contractions,
     block_axes,
     # blocked
+    order_programs,
     choose_fills,
     share_traversals,
     narrow_ranges,
@@ -46,6 +51,8 @@ PIPELINE: tuple[Pass, ...] = (
     scale_out_of_maximum,
     fold_exponentials,
     emit,
+    # gpu
+    contract_fma,
 )
 
 
@@ -62,7 +69,7 @@ def by_name(name: str) -> Pass:
     for p in PIPELINE:
         if p.name == name:
             return p
-    raise error("E605", name=name, candidates=[p.name for p in PIPELINE])
+    raise error("E703", name=name, candidates=[p.name for p in PIPELINE])
 
 
 def run(
@@ -90,7 +97,7 @@ def run(
             continue
         if p.name in disable:
             if not p.optional:
-                raise error("E604", name=p.name, found=f"{p.name} leads from {p.source.name} to {p.target.name}")
+                raise error("E706", name=p.name, found=f"{p.name} leads from {p.source.name} to {p.target.name}")
         else:
             start = time.perf_counter()
             program = p(program, **options.get(p.name, {}))
@@ -98,7 +105,7 @@ def run(
                 trace.seconds[p.name] = time.perf_counter() - start
                 trace.programs[p.name] = program
             if check and (problems := p.target.check(program)):
-                raise error("E601", found="\n".join(problems[:5]), name=p.name)
+                raise error("E702", language=p.target.name, found=f"after {p.name}: {problems[0]}", detail="\n".join(problems[:8]))
             if observe:
                 observe(p, program)
         language = p.target

@@ -17,6 +17,7 @@ from ..terms.index import sub
 from ..terms.normal import Axis, Contract, Coord, Effect, Load, Part, Reduce, Region
 
 RESIDENT_LIMIT = 8192  # lanes; a longer axis is traversed (16 warps hold 16 f32 a thread)
+CONTRACTED_LIMIT = 256  # lanes of an axis that is summed by a contraction, whose operands are two-dimensional
 
 
 def extent_bound(axis: Axis) -> int | None:
@@ -24,9 +25,11 @@ def extent_bound(axis: Axis) -> int | None:
     return upper(simplify(sub(axis.hi, axis.lo)))
 
 
-def may_be_resident(axis: Axis) -> bool:
+def may_be_resident(axis: Axis, roots: Iterable[Any]) -> bool:
+    """Whether a fragment can hold the whole axis, by its extent class and what is done with it."""
     bound = extent_bound(axis)
-    return bound is not None and bound <= RESIDENT_LIMIT
+    contracted = any(t.axis in (axis, Part(axis)) for t in find(tuple(roots), Contract))
+    return bound is not None and bound <= (CONTRACTED_LIMIT if contracted else RESIDENT_LIMIT)
 
 
 def structured(roots: Iterable[Any]) -> list[Any]:
@@ -71,5 +74,6 @@ def axes(roots: Iterable[Any]) -> list[Axis]:
 
 def is_resident(axis: Axis, roots: Iterable[Any]) -> bool:
     """Whether an inner axis is held whole in a fragment; a region's axis is always traversed."""
-    return may_be_resident(axis) and not any(r.axis is axis for r in find(tuple(roots), Region))
+    roots = tuple(roots)
+    return may_be_resident(axis, roots) and not any(r.axis is axis for r in find(roots, Region))
 

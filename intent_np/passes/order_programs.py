@@ -1,0 +1,23 @@
+"""blocked -> blocked: the order in which instances are numbered, so that neighbours share what they read.
+
+    blocked over (tile of m, tile of n)        … grouping 8: blocks of m are taken eight at a time
+"""
+
+from __future__ import annotations
+
+from ..terms.blocked import BLOCKED, BlockedProgram, Tile
+from ..terms.core import contains, replace
+from ..terms.normal import Contract
+from .base import nanopass
+
+
+@nanopass(BLOCKED, BLOCKED)
+def order_programs(program: BlockedProgram, *, grouping: int = 8) -> BlockedProgram:
+    """Group the blocks of a matrix product, so that those in flight together read few distinct operand blocks.
+
+    Behind blocking, which decides the space; a numbering of instances, so nothing else depends on it.
+    Preserves the set of instances and what each does.
+    """
+    tiled = len(program.space) >= 2 and all(isinstance(a, Tile) for a in program.space[-2:])
+    shared = tiled and any(contains(e, Contract) for e in program.effects)
+    return replace(program, grouping=grouping) if shared else program  # type: ignore[no-any-return]
