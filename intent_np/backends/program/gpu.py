@@ -20,7 +20,7 @@ from ..arrays.memory import Memory
 from ..arrays.schedule import BUDGET, temporaries
 from ..arrays.values import Values, malformed
 from ..arrays.versions import performed
-from .launch import each, launched, memory_of, trips
+from .launch import each, hold, launched, memory_of, trips
 
 
 def run(
@@ -55,7 +55,7 @@ class Statements(Values):
 
     def __init__(self, memory: Memory, positions: Mapping[Any, int], rank: int) -> None:
         super().__init__(memory, positions, rank)
-        self.names: dict[str, Array] = {}
+        self.names: dict[str, Any] = {}
         self.running: Array | None = None
         self._known: dict[Value, Any] = {}
 
@@ -79,10 +79,13 @@ class Statements(Values):
                 case _:
                     raise malformed(f"a {type(s).__name__} among the statements", "gpu")
 
-    def _assign(self, var: Var, value: Array) -> None:
+    def _assign(self, var: Var, value: Any) -> None:
         """Name a value.  A name that has one already keeps it where the instance is not running."""
-        if self.running is not None and var.name in self.names:
-            value = np.where(self.running, value, self.names[var.name])
+        old = self.names.get(var.name)
+        if self.running is not None and old is not None:
+            parts = (value, old) if isinstance(value, list) else ([value], [old])
+            held = hold(self.running, *parts)
+            value = held if isinstance(value, list) else held[0]
         self.names[var.name] = value
 
     def _loop(self, s: For) -> None:

@@ -43,7 +43,7 @@ def _perform(group: Group, memory: Memory, order: str, budget: int, cuts: int) -
     workset = list(group.workset)
     inside = [a for a in closure(t for t in terms if isinstance(t, Axis)) if a not in workset]
     axes = workset + inside + [t for t in terms if isinstance(t, Part)]
-    values = Coordinates(memory, {a: d for d, a in enumerate(axes)}, len(axes), cuts)
+    values = Coordinates(memory, {a: d for d, a in enumerate(axes)}, group.effects, cuts)
     whole = {a: values.whole(a) for a in workset}
     extents = _extents(values, inside, axes, whole)
     plan = planned(group.effects, overlapping(memory.arguments), own=False)

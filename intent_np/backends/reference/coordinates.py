@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...numerics import Array
-from ...terms.core import Term
+from ...terms.core import NO_AXES, Term, children, walk
 from ...terms.index import Value
 from ...terms.normal import Axis, Contract, Coord, Load, Part, Reduce, Region, Store
 from ...terms.text import brief
@@ -34,13 +34,14 @@ class Binding:
 
 
 class Coordinates(Values):
-    """Evaluates terms over whole axes.  `bound` are the axes in scope; a value is kept for the bindings of its lanes.
+    """Evaluates `roots` over whole axes.  `bound` are the axes in scope; a value is kept for the bindings of its lanes.
 
     A region's summary is asked for `cuts` parts of its axis, which are then combined: by its law any number will do.
     """
 
-    def __init__(self, memory: Memory, positions: Mapping[Any, int], rank: int, cuts: int = 1) -> None:
-        super().__init__(memory, positions, rank)
+    def __init__(self, memory: Memory, positions: Mapping[Any, int], roots: Iterable[Term], cuts: int = 1) -> None:
+        super().__init__(memory, positions, len(positions))
+        self.parts = parts_in_hand(roots)
         self.bound: dict[Any, Binding] = {}
         self.cuts = cuts
         self._known: dict[tuple[Any, ...], Any] = {}
@@ -58,7 +59,7 @@ class Coordinates(Values):
     def _key(self, t: Term) -> tuple[Any, ...]:
         lanes = self._lanes.get(t)
         if lanes is None:
-            lanes = self._lanes[t] = sorted(t.lanes, key=self.position)
+            lanes = self._lanes[t] = sorted(t.lanes | self.parts.get(t, NO_AXES), key=self.position)
         return (t, *[self.bound.get(a) for a in lanes])
 
     def forget(self, bindings: Iterable[Binding]) -> None:
@@ -185,6 +186,20 @@ class Coordinates(Values):
         indices = [self.value(i) for i in t.index]
         valid = None if t.valid is None else self.value(t.valid)
         self.memory.store(t, indices, self.value(t.value), valid, self.members(axes))
+
+
+def parts_in_hand(roots: Iterable[Term]) -> dict[Term, frozenset[Any]]:
+    """The parts that each term depends on without varying along them: what a reduction over the part in hand is of."""
+    parts: dict[Term, frozenset[Any]] = {}
+    for t in walk(*roots):
+        found = frozenset().union(*(parts.get(c, NO_AXES) for c in children(t)))
+        if isinstance(t, (Reduce, Contract)) and isinstance(t.axis, Part):
+            found |= {t.axis}
+        elif isinstance(t, Region):
+            found = frozenset(p for p in found if p.axis is not t.axis)
+        if found:
+            parts[t] = found
+    return parts
 
 
 def closure(lanes: Iterable[Any]) -> list[Any]:

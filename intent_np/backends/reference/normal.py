@@ -53,7 +53,7 @@ def _perform(effect: Store, memory: Memory, order: str, budget: int, cuts: int) 
     free = closure(_in_order(effect))
     axes = closure([*free, *(t for t in terms if isinstance(t, Axis))])
     axes += [t for t in terms if isinstance(t, Part)]
-    values = Coordinates(memory, {a: d for d, a in enumerate(axes)}, len(axes), cuts)
+    values = Coordinates(memory, {a: d for d, a in enumerate(axes)}, (effect,), cuts)
     whole: dict[Any, Binding] = {}
     for a in axes:
         whole[a] = values.bound[a] = values.whole(a.axis if isinstance(a, Part) else a)
