@@ -1,38 +1,75 @@
 """The language of kernels, imported as `I`.
 
 Dtypes, annotations and `I.Enum` are ordinary Python objects; every other name is an operation, which has a meaning
-only in the source of a kernel or helper.  `OPERATIONS` lists them all with signature and documentation.
+only in the source of a kernel or helper.  `OPERATIONS` lists them all, with signature and documentation.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from intent_np.terms.dtypes import (
-    bf16, f8e4m3fn, f8e5m2, f16, f32, f64, i8, i16, i32, i64, index, u8, u16, u32, u64,
-)  # fmt: skip
-from intent_np.terms.dtypes import bool_ as bool
-
-from . import contractions, domains, pointwise, reductions, shapes
+# The names below hide builtins on purpose: they are read with `I.` in front.
+from ..terms.dtypes import bf16, f8e4m3fn, f8e5m2, f16, f32, f64, i8, i16, i32, i64, index, u8, u16, u32, u64
+from ..terms.dtypes import bool_ as bool
 from .annotations import Constexpr, Enum, In, InOut, Out, constraints
-from .declare import OPERATIONS, Intrinsic, top_level, unknown
+from .contractions import contract, dot, matmul, matvec, outer, vecmat
+from .declare import OPERATIONS, Intrinsic, unknown
 from .definition import Helper, Kernel, fn, kernel
-
-globals().update(top_level())
-
-_PYTHON = (
-    "bool", "index", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64", "f8e4m3fn", "f8e5m2",
-    "In", "Out", "InOut", "Constexpr", "Enum", "constraints",
+from .domains import domain, end, indices, parallel, record
+from .pointwise import (
+    abs,
+    asin,
+    bitcast,
+    cast,
+    ceil,
+    ceil_div,
+    clamp,
+    cos,
+    erf,
+    erfc,
+    exp,
+    exp2,
+    fdiv,
+    floor,
+    fma,
+    fmod,
+    i0,
+    isinf,
+    isnan,
+    lgamma,
+    log,
+    log1p,
+    log2,
+    mask,
+    maximum,
+    maximum_num,
+    minimum,
+    minimum_num,
+    round,
+    rsqrt,
+    saturate_cast,
+    select,
+    sigmoid,
+    sign,
+    sin,
+    sqrt,
+    tanh,
 )  # fmt: skip
+from .reductions import reduce
+from .shapes import full, reshape, transpose, zeros
 
-__all__ = [*_PYTHON, *(name for name, _ in top_level())]
+__all__ = [
+    "OPERATIONS", "Constexpr", "Enum", "Helper", "In", "InOut", "Intrinsic", "Kernel", "Out", "abs", "asin", "bf16",
+    "bitcast", "bool", "cast", "ceil", "ceil_div", "clamp", "constraints", "contract", "cos", "domain", "dot", "end",
+    "erf", "erfc", "exp", "exp2", "f8e4m3fn", "f8e5m2", "f16", "f32", "f64", "fdiv", "floor", "fma", "fmod", "fn",
+    "full", "i0", "i8", "i16", "i32", "i64", "index", "indices", "isinf", "isnan", "kernel", "lgamma", "log", "log1p",
+    "log2", "mask", "matmul", "matvec", "maximum", "maximum_num", "minimum", "minimum_num", "outer", "parallel",
+    "record", "reduce", "reshape", "round", "rsqrt", "saturate_cast", "select", "sigmoid", "sign", "sin", "sqrt",
+    "tanh", "transpose", "u8", "u16", "u32", "u64", "vecmat", "zeros",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
     raise unknown(name, __all__)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

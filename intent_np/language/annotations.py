@@ -19,7 +19,11 @@ class Constraints:
 
 
 def constraints(
-    *, strides: tuple[int | str | None, ...] | None = None, alias: str | None = None, noalias: bool = False, finite: bool = False
+    *,
+    strides: tuple[int | str | None, ...] | None = None,
+    alias: str | None = None,
+    noalias: bool = False,
+    finite: bool = False,
 ) -> Constraints:
     """The third item of `I.In[...]`: promises that the call is checked against."""
     return Constraints(strides, alias, noalias, finite)

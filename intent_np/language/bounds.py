@@ -43,7 +43,7 @@ def _positive(p: Polynomial, facts: Sequence[Value]) -> bool:
 def polynomial(v: Value) -> Polynomial:
     """`v` over its atoms."""
     if isinstance(v, Const):
-        return {(): int(v.value)} if v.value else {}
+        return {(): v.value} if v.value else {}  # type: ignore[dict-item]
     if isinstance(v, Apply):
         match v.op.name, v.args:
             case "add", (a, b):
@@ -130,13 +130,20 @@ def _lower(a: Value, known: list[Polynomial]) -> Iterator[Polynomial]:
                 yield polynomial(x)
                 yield polynomial(y)
             case "minimum", (x, y):
-                low = next((p for p in (polynomial(x), polynomial(y)) if _search(_minus(polynomial(x), p), known, 4, set())
-                            and _search(_minus(polynomial(y), p), known, 4, set())), None)  # fmt: skip
+                low = next(
+                    (
+                        p
+                        for p in (polynomial(x), polynomial(y))
+                        if _search(_minus(polynomial(x), p), known, 4, set())
+                        and _search(_minus(polynomial(y), p), known, 4, set())
+                    ),
+                    None,
+                )
                 if low is not None:
                     yield low
                 elif all(_search(polynomial(z), known, 4, set()) for z in (x, y)):
                     yield {}
-            case ("floordiv" | "ceil_div"), (x, y):
+            case (("floordiv" | "ceil_div"), (x, y)):
                 if _search(polynomial(x), known, 4, set()) and _search(polynomial(y), known, 4, set()):
                     yield {}
             case "mod", (x, y):
@@ -174,7 +181,7 @@ def _quotient(x: Value, y: Value, known: list[Polynomial]) -> Polynomial | None:
     d = polynomial(y)
     if len(d) != 1:
         return None
-    (divisor, scale), = d.items()
+    ((divisor, scale),) = d.items()
     if scale < 1 or any(not isinstance(a, Extent) for a in divisor):
         return None
     tops = [polynomial(x), *_tops(polynomial(x), known)]

@@ -8,7 +8,7 @@ same terms once calls are inlined.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from intent_np.errors import IntentError
@@ -20,9 +20,9 @@ from intent_np.terms.normal import Arg, Proj, View
 
 from .context import Capture, capture, fail, static
 from .declare import Intrinsic
-from .elaborate import describe, is_literal, is_tensor
+from .elaborate import describe, is_tensor
 from .indexing import domain
-from .products import Record, leaves, mapped
+from .products import leaves, mapped
 
 if TYPE_CHECKING:
     from .expressions import Frame
@@ -49,10 +49,16 @@ def call(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         return _builtin(function, args, keywords)
     if isinstance(function, DType):
         raise fail("E102", construct=f"calling the dtype {function}", suggestion=f"use I.cast(value, I.{function})")
-    raise fail("E102", construct=f"calling {describe(function)}", suggestion="call operations of I and helpers decorated with @intent.fn")
+    raise fail(
+        "E102",
+        construct=f"calling {describe(function)}",
+        suggestion="call operations of I and helpers decorated with @intent.fn",
+    )
 
 
-def bind(signature: inspect.Signature, name: str, usage: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> inspect.BoundArguments:
+def bind(
+    signature: inspect.Signature, name: str, usage: str, args: tuple[Any, ...], keywords: dict[str, Any]
+) -> inspect.BoundArguments:
     """Arguments matched to parameters, defaults filled in; E113 when they do not fit."""
     try:
         bound = signature.bind(*args, **keywords)
@@ -80,7 +86,12 @@ def _builtin(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict
     args = tuple(map(static, args))
     if name == "range":
         if keywords or not 1 <= len(args) <= 3:
-            raise fail("E113", name="range", signature="range(end), range(begin, end) or range(begin, end, step)", found=f"{len(args)} arguments")
+            raise fail(
+                "E113",
+                name="range",
+                signature="range(end), range(begin, end) or range(begin, end, step)",
+                found=f"{len(args)} arguments",
+            )
         return domain(*((0, *args) if len(args) == 1 else args))
     if name == "enumerate":
         if len(args) == 1 and isinstance(args[0], Domain) and not keywords:
@@ -123,7 +134,11 @@ def helper(callee: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """A call of an `@intent.fn` helper: outlined where that loses nothing, else expanded."""
     state = capture()
     if not getattr(callee, "is_helper", False):
-        raise fail("E102", construct=f"calling the kernel '{callee.name}'", suggestion="share the code as a helper decorated with @intent.fn")
+        raise fail(
+            "E102",
+            construct=f"calling the kernel '{callee.name}'",
+            suggestion="share the code as a helper decorated with @intent.fn",
+        )
     if callee in state.calls:
         chain = " calls ".join(c.name for c in (*state.calls[state.calls.index(callee) :], callee))
         raise fail("E106", name=callee.name, found=chain)
@@ -191,7 +206,7 @@ def _outlined(state: Capture, callee: Any, arguments: dict[str, Any]) -> tuple[A
         return None
     body = results[0] if len(results) == 1 else Pack(tuple(results))
     made = Call(named(Function(callee.name, tuple(formals), body), callee.name), tuple(values))
-    parts: Iterator[Value] = iter([made] if len(results) == 1 else [Proj(made, i) for i in range(len(results))])
+    parts = iter([made] if len(results) == 1 else [Proj(made, i) for i in range(len(results))])
     return (mapped(result, lambda v: next(parts) if isinstance(v, Value) else v),)
 
 
@@ -204,6 +219,3 @@ def _closed(v: Any) -> bool:
     if isinstance(v, Domain):
         return not any(True for cls in (LoopVar, State, Formal, Arg) for _ in find(v, cls))
     return True
-
-
-__all__ = ["BUILTINS", "Callee", "Enumerated", "Record", "bind", "call", "expand", "helper", "is_literal"]

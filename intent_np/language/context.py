@@ -85,7 +85,7 @@ class Capture:
     def block(
         self, *facts: Value, points: tuple[LoopVar, ...] = (), members: tuple[LoopVar, ...] = ()
     ) -> Iterator[list[Effect]]:
-        """A nested list of effects, in which these facts hold, with these unordered points and ordered members in hand."""
+        """A nested list of effects, in which these facts hold, with these points and ordered members in hand."""
         saved = self.effects, self.facts, self.loops, self.points
         self.effects, self.facts = [], (*self.facts, *facts)
         self.loops, self.points = (*self.loops, *points, *members), (*self.points, *points)

@@ -6,8 +6,8 @@ from typing import Any
 
 from intent_np.terms.dtypes import DType, bool_
 from intent_np.terms.index import Value
-from intent_np.terms.logical import NewAxis, Take, TensorContract, Transpose, element, shape_of
 from intent_np.terms.logical import Along as _Along
+from intent_np.terms.logical import NewAxis, Take, TensorContract, Transpose, element, shape_of
 
 from .context import fail
 from .declare import intrinsic
@@ -22,19 +22,31 @@ def _contract(name: str, left: Value, right: Value, summed: Pairs, batch: Pairs,
     """The contraction, once its operands are known to fit."""
     d = element(left.type)
     if element(right.type) is not d:
-        raise fail("E201", operator=f"I.{name}", left=d, right=element(right.type), found=f"{show(left)} and {show(right)}")
+        raise fail(
+            "E201", operator=f"I.{name}", left=d, right=element(right.type), found=f"{show(left)} and {show(right)}"
+        )
     if d is bool_:
         raise fail("E202", operation=f"I.{name}", dtype=d, found=show(left), fix="cast both sides, for example to I.i8")
     if not isinstance(acc, DType) or acc is bool_ or acc.is_float != d.is_float or acc.bits < d.bits:
         fits = ("f64" if d.bits == 64 else "f32") if d.is_float else ("i64" if d.bits == 64 else "i32")
-        raise fail("E202", operation=f"I.{name} of {d} with acc_dtype", dtype=describe(acc), expected="an accumulator of the same kind, no narrower",
-                   found=f"acc_dtype={describe(acc)}", fix=f"name the accumulator: acc_dtype=I.{fits}")  # fmt: skip
+        raise fail(
+            "E202",
+            operation=f"I.{name} of {d} with acc_dtype",
+            dtype=describe(acc),
+            expected="an accumulator of the same kind, no narrower",
+            found=f"acc_dtype={describe(acc)}",
+            fix=f"name the accumulator: acc_dtype=I.{fits}",
+        )
     ls, rs = shape_of(left), shape_of(right)
     for i, j in (*summed, *batch):
         if ls[i] is not rs[j]:
-            raise fail("E208", operation=f"I.{name}", suggestion="give both extents one name, or transpose an operand",
-                       expected=f"axis {i} of the left side and axis {j} of the right side of one extent",
-                       found=f"{shape_text(ls)} and {shape_text(rs)}")  # fmt: skip
+            raise fail(
+                "E208",
+                operation=f"I.{name}",
+                suggestion="give both extents one name, or transpose an operand",
+                expected=f"axis {i} of the left side and axis {j} of the right side of one extent",
+                found=f"{shape_text(ls)} and {shape_text(rs)}",
+            )
     if not summed:
         return _product(left, right, batch, acc)
     return TensorContract(left, right, summed, batch, acc)
@@ -56,8 +68,13 @@ def _product(left: Value, right: Value, batch: Pairs, acc: DType) -> Value:
 def _ranked(name: str, v: Any, rank: int) -> Value:
     v = tensor(name, v)
     if len(shape_of(v)) != rank:
-        raise fail("E208", operation=f"I.{name}", suggestion=f"index an operand of rank {rank}, or use I.contract",
-                   expected=f"an operand of rank {rank}", found=f"one of shape {shape_text(shape_of(v))}")  # fmt: skip
+        raise fail(
+            "E208",
+            operation=f"I.{name}",
+            suggestion=f"index an operand of rank {rank}, or use I.contract",
+            expected=f"an operand of rank {rank}",
+            found=f"one of shape {shape_text(shape_of(v))}",
+        )
     return v
 
 
@@ -70,27 +87,49 @@ def contract(left: Operand, right: Operand, *, reduce: Any, batch: Any = (), acc
     for side in (0, 1):
         axes = [p[side] for p in (*summed, *batched)]
         if len(set(axes)) != len(axes):
-            raise fail("E208", operation="I.contract", suggestion="pair each axis once", found=f"reduce={reduce}, batch={batch}")
+            raise fail(
+                "E208",
+                operation="I.contract",
+                suggestion="pair each axis once",
+                found=f"reduce={reduce}, batch={batch}",
+            )
     return _contract("contract", l, r, summed, batched, acc_dtype)
 
 
 def _pairs(l: Value, r: Value, name: str, v: Any) -> Pairs:
     if not isinstance(v, tuple) or not all(isinstance(p, tuple) and len(p) == 2 for p in v):
-        raise fail("E113", name="I.contract", signature="I.contract(l, r, reduce=((1, 0),), acc_dtype=I.f32)", found=f"{name}={describe(v)}")
+        raise fail(
+            "E113",
+            name="I.contract",
+            signature="I.contract(l, r, reduce=((1, 0),), acc_dtype=I.f32)",
+            found=f"{name}={describe(v)}",
+        )
     return tuple((axis_of(i, len(shape_of(l))), axis_of(j, len(shape_of(r)))) for i, j in v)
 
 
 @intrinsic
-def matmul(left: Operand, right: Operand, *, transpose_lhs: bool = False, transpose_rhs: bool = False, acc_dtype: DType) -> Value:
+def matmul(
+    left: Operand, right: Operand, *, transpose_lhs: bool = False, transpose_rhs: bool = False, acc_dtype: DType
+) -> Value:
     """Matrix product of [..., M, K] and [..., K, N] (or their transposes); leading axes are batch, of equal extents."""
     l, r = tensor("matmul", left), tensor("matmul", right)
     rank = len(shape_of(l))
     if rank < 2 or len(shape_of(r)) != rank:
-        raise fail("E208", operation="I.matmul", suggestion="use I.matvec, I.vecmat, I.dot, or I.contract with batch pairs",
-                   expected="two operands of one rank, 2 or more", found=f"{shape_text(shape_of(l))} and {shape_text(shape_of(r))}")  # fmt: skip
+        raise fail(
+            "E208",
+            operation="I.matmul",
+            suggestion="use I.matvec, I.vecmat, I.dot, or I.contract with batch pairs",
+            expected="two operands of one rank, 2 or more",
+            found=f"{shape_text(shape_of(l))} and {shape_text(shape_of(r))}",
+        )
     for flag in (transpose_lhs, transpose_rhs):
         if not isinstance(flag, bool):
-            raise fail("E113", name="I.matmul", signature="I.matmul(l, r, transpose_rhs=True, acc_dtype=I.f32)", found=describe(flag))
+            raise fail(
+                "E113",
+                name="I.matmul",
+                signature="I.matmul(l, r, transpose_rhs=True, acc_dtype=I.f32)",
+                found=describe(flag),
+            )
     batch = tuple((i, i) for i in range(rank - 2))
     summed = ((rank - 2 if transpose_lhs else rank - 1, rank - 1 if transpose_rhs else rank - 2),)
     return _contract("matmul", l, r, summed, batch, acc_dtype)

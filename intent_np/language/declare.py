@@ -13,7 +13,7 @@ its name has a meaning only in source that is read.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from intent_np.errors import error
@@ -83,18 +83,20 @@ def _spelled(signature: inspect.Signature) -> str:
 OPERATIONS: dict[str, Intrinsic] = {}
 
 
-def intrinsic(meaning: Callable[..., Any] | None = None, *, name: str = "") -> Any:
-    """Declare an operation under its function's name, or under a dotted `name` as a member of another one."""
-    if meaning is None:
-        return lambda m: intrinsic(m, name=name)
-    made = Intrinsic(name or meaning.__name__.rstrip("_"), meaning)
-    OPERATIONS[made.name] = made
-    if "." in made.name:
-        parent, member = made.name.rsplit(".", 1)
+def declared(name: str, meaning: Callable[..., Any]) -> Intrinsic:
+    """Declare an operation; a dotted name makes it a member of another one."""
+    made = OPERATIONS[name] = Intrinsic(name, meaning)
+    if "." in name:
+        parent, member = name.rsplit(".", 1)
         OPERATIONS[parent].members[member] = made
     return made
 
 
-def top_level() -> Iterator[tuple[str, Intrinsic]]:
-    """The operations that are attributes of `I` itself."""
-    return ((name, op) for name, op in OPERATIONS.items() if "." not in name)
+def intrinsic(meaning: Callable[..., Any]) -> Intrinsic:
+    """Declare an operation under its function's name."""
+    return declared(meaning.__name__, meaning)
+
+
+def member_of(parent: Intrinsic) -> Callable[[Callable[..., Any]], Intrinsic]:
+    """Declare an operation as a member of another one: `I.reduce.sum`."""
+    return lambda meaning: declared(f"{parent.name}.{meaning.__name__.strip('_')}", meaning)

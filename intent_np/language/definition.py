@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
-from intent_np.errors import CompileError, IntentError, error
+from intent_np.errors import error
 from intent_np.terms.core import Term, named
-from intent_np.terms.dtypes import DType
-from intent_np.terms.index import Param, Value, const
+from intent_np.terms.index import Param, Value
 from intent_np.terms.logical import LogicalProgram
 from intent_np.terms.normal import Target, View
 
@@ -80,7 +79,9 @@ class Kernel(Callee):
             v = constexprs.get(n, p.default)
             if not p.accepts(v):
                 kind = getattr(p.type, "__name__", p.type)
-                raise error("E111", span, name=n, expected=f"a value of type {kind}", found=f"{v!r}, a {type(v).__name__}")
+                raise error(
+                    "E111", span, name=n, expected=f"a value of type {kind}", found=f"{v!r}, a {type(v).__name__}"
+                )
             values[n] = v if not isinstance(v, int) or isinstance(v, enum.Enum) else p.type(v)
         return values
 
@@ -100,7 +101,9 @@ class Kernel(Callee):
             if ended is not None and ended.value is not None:
                 state.errors.add(fail("E108", name=self.name))
             state.errors.raise_if_any()
-            return LogicalProgram(self.name, tuple(terms.values()), tuple(state.effects), tuple(sorted(permissions)), target)
+            return LogicalProgram(
+                self.name, tuple(terms.values()), tuple(state.effects), tuple(sorted(permissions)), target
+            )
 
     def _terms(self, bound: Mapping[str, Any]) -> dict[str, Term]:
         """The parameters that exist at run time, as terms."""
@@ -141,9 +144,9 @@ def fn(function: Callable[..., Any]) -> Helper:
 
 def _plain(function: Any, decorator: str) -> types.FunctionType:
     if not isinstance(function, types.FunctionType):
-        raise error("E006", what=f"@intent.{decorator} decorates {function!r}, which is no Python function",
-                    how="decorate a def, without arguments to the decorator")  # fmt: skip
+        raise error(
+            "E006",
+            what=f"@intent.{decorator} decorates {function!r}, which is no Python function",
+            how="decorate a def, without arguments to the decorator",
+        )
     return function
-
-
-__all__ = ["CompileError", "DType", "Helper", "IntentError", "Kernel", "const", "fn", "kernel"]

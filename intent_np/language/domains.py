@@ -27,7 +27,12 @@ def parallel(domains: Any) -> Points:
     single = isinstance(domains, Domain)
     parts = (domains,) if single else domains
     if not isinstance(parts, tuple) or not parts or not all(isinstance(d, Domain) for d in parts):
-        raise fail("E113", name="I.parallel", signature="I.parallel(domain) or I.parallel((domain, domain))", found=describe(domains))
+        raise fail(
+            "E113",
+            name="I.parallel",
+            signature="I.parallel(domain) or I.parallel((domain, domain))",
+            found=describe(domains),
+        )
     return Points(parts, single)
 
 

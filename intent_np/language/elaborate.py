@@ -11,7 +11,7 @@ from typing import Any
 
 from intent_np.terms.core import arena
 from intent_np.terms.dtypes import DType, bool_, f64, i64, index
-from intent_np.terms.index import Apply, Cast, Const, Value, apply, const
+from intent_np.terms.index import Cast, Const, Value, apply, const
 from intent_np.terms.logical import Convert, Pointwise, TensorType, broadcast, element, shape_of
 from intent_np.terms.operators import OPERATORS, Op
 
@@ -133,15 +133,23 @@ def select(condition: Operand, then: Operand, otherwise: Operand) -> Value:
     """`then` where the condition holds; the condition is bool, the other two have one dtype."""
     condition = value(condition, bool_)
     if element(condition.type) is not bool_:
-        raise fail("E202", operation="a condition", dtype=show(condition), expected="bool", found=show(condition),
-                   fix="compare it, for example value != 0")  # fmt: skip
+        raise fail(
+            "E202",
+            operation="a condition",
+            dtype=show(condition),
+            expected="bool",
+            found=show(condition),
+            fix="compare it, for example value != 0",
+        )
     return _made(OPERATORS["select"], (condition, *unify("I.select", (then, otherwise))), "I.select")
 
 
 def _made(op: Op, args: tuple[Value, ...], spelled: str) -> Value:
     d = element(args[-1].type)
     if not isinstance(d, DType) or not op.accepts(d):
-        raise fail("E202", operation=spelled or op.infix or f"I.{op.name}", dtype=d, found=show(args[-1]), fix=_instead(op, d))
+        raise fail(
+            "E202", operation=spelled or op.infix or f"I.{op.name}", dtype=d, found=show(args[-1]), fix=_instead(op, d)
+        )
     if not any(is_tensor(a) for a in args):
         return apply(op, *args)
     fit(args, spelled or op.infix or f"I.{op.name}")
@@ -170,8 +178,12 @@ def fit(args: Sequence[Value], operation: str) -> tuple[Value, ...]:
     except TypeError:
         ranked = [s for s in shapes if s]
         left, right = next((a, b) for a in ranked for b in ranked if not _fits(a, b))
-        raise fail("E204", left=shape_text(left), right=shape_text(right), found=f"{operation} of {shape_text(left)} "
-                   f"and {shape_text(right)}") from None  # fmt: skip
+        raise fail(
+            "E204",
+            left=shape_text(left),
+            right=shape_text(right),
+            found=f"{operation} of {shape_text(left)} and {shape_text(right)}",
+        ) from None
 
 
 def _fits(a: tuple[Value, ...], b: tuple[Value, ...]) -> bool:
@@ -185,7 +197,9 @@ def _fits(a: tuple[Value, ...], b: tuple[Value, ...]) -> bool:
 def convert(v: Operand, d: Any, mode: str = "wrap") -> Value:
     """`v` in dtype `d`: the value itself where it has it already, a literal rounded once."""
     if not isinstance(d, DType):
-        raise fail("E202", operation="a cast", dtype=describe(d), expected="a dtype, for example I.f32", found=describe(d))
+        raise fail(
+            "E202", operation="a cast", dtype=describe(d), expected="a dtype, for example I.f32", found=describe(d)
+        )
     if is_literal(v) and mode == "wrap" and (not isinstance(v, float) or d.is_float):
         return literal(v, d) if not isinstance(v, bool) else const(int(v), d)
     v = value(v)
@@ -194,9 +208,3 @@ def convert(v: Operand, d: Any, mode: str = "wrap") -> Value:
     if element(v.type) is d:
         return v
     return Convert(v, d, mode) if is_tensor(v) else Cast(v, d, mode)
-
-
-__all__ = [
-    "Apply", "Operand", "convert", "describe", "element", "extent_text", "fit", "index_value", "is_literal", "is_tensor", "literal",
-    "pointwise", "select", "shape_of", "shape_text", "show", "unify", "value",
-]  # fmt: skip

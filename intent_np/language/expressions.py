@@ -88,7 +88,9 @@ def _evaluate(f: Frame, node: ast.expr) -> Any:
             return _conditional(f, test, then, otherwise)
         case ast.Call():
             return _call(f, node)
-    construct, hint = _REJECTED.get(type(node), (f"the construct {type(node).__name__}", "write it with assignments and operators"))
+    construct, hint = _REJECTED.get(
+        type(node), (f"the construct {type(node).__name__}", "write it with assignments and operators")
+    )
     raise fail("E102", construct=construct, suggestion=hint)
 
 
@@ -132,7 +134,9 @@ def lookup(f: Frame, name: str) -> Any:
         try:
             return captured(name, cells[name].cell_contents)
         except ValueError:
-            raise fail("E101", name=name, found=f"'{name}', which has no value yet where the kernel is compiled") from None
+            raise fail(
+                "E101", name=name, found=f"'{name}', which has no value yet where the kernel is compiled"
+            ) from None
     if name in f.function.__globals__:
         return captured(name, f.function.__globals__[name])
     if name in calls.BUILTINS:
@@ -165,7 +169,9 @@ def captured(name: str, v: Any) -> Any:
 def _capturable(v: Any) -> bool:
     if isinstance(v, tuple):
         return all(_capturable(x) for x in v)
-    if v is None or isinstance(v, bool | int | float | str | DType | enum.Enum | Intrinsic | types.ModuleType | calls.Callee):
+    if v is None or isinstance(
+        v, bool | int | float | str | DType | enum.Enum | Intrinsic | types.ModuleType | calls.Callee
+    ):
         return True
     return isinstance(v, type) and issubclass(v, enum.Enum) or getattr(v, "intent_format", False)
 
@@ -207,8 +213,13 @@ def attribute(base: Any, name: str) -> Any:
             return found()
     hint = suggestion(name, ["shape", "dtype", "ndim"])
     methods = {"sum", "max", "min", "prod", "any", "all"}
-    fix = (f"use I.reduce.{name}(value, axis=...)" if name in methods else f"did you mean {hint}?" if hint else
-           "use the operations of intent_np.language; values have shape, dtype and ndim")  # fmt: skip
+    fix = (
+        f"use I.reduce.{name}(value, axis=...)"
+        if name in methods
+        else f"did you mean {hint}?"
+        if hint
+        else "use the operations of intent_np.language; values have shape, dtype and ndim"
+    )
     raise fail("E117", name=name, what=describe(base), found=f".{name}", fix=fix)
 
 
@@ -218,22 +229,32 @@ def subscript(base: Any, items: Any) -> Any:
         return read(base, items)
     if isinstance(base, Domain):
         if not isinstance(items, Slice):
-            raise fail("E102", construct="a coordinate of a domain", suggestion="cut a subregion with domain[begin:end]")
+            raise fail(
+                "E102", construct="a coordinate of a domain", suggestion="cut a subregion with domain[begin:end]"
+            )
         return subregion(base, items)
     if isinstance(base, Record):
         base = base.values
     if isinstance(base, tuple):
         items = static(items)
-        if isinstance(items, Slice) and all(p is None or isinstance(static(p), int) for p in (items.begin, items.end, items.step)):
+        if isinstance(items, Slice) and all(
+            p is None or isinstance(static(p), int) for p in (items.begin, items.end, items.step)
+        ):
             return base[slice(static(items.begin), static(items.end), static(items.step))]
         if not isinstance(items, int) or isinstance(items, bool):
-            raise fail("E102", construct="a runtime subscript of a tuple", suggestion="use an integer that is known when compiling")
+            raise fail(
+                "E102",
+                construct="a runtime subscript of a tuple",
+                suggestion="use an integer that is known when compiling",
+            )
         if not -len(base) <= items < len(base):
             raise fail("E308", index=items, axis=0, name="the tuple", extent=len(base))
         return base[items]
     if isinstance(base, Value):
         return read(base, items)
-    raise fail("E102", construct=f"a subscript of {describe(base)}", suggestion="subscript views, tensors, domains and tuples")
+    raise fail(
+        "E102", construct=f"a subscript of {describe(base)}", suggestion="subscript views, tensors, domains and tuples"
+    )
 
 
 # ---- operators ---------------------------------------------------------------------------------------------------
@@ -257,7 +278,11 @@ _BINARY: dict[type, tuple[str, str, Callable[[Any, Any], Any]]] = {
 def binary(op: ast.operator, left: Any, right: Any) -> Any:
     """`left op right`."""
     if isinstance(op, ast.MatMult):
-        raise fail("E102", construct="the operator @", suggestion="use I.matmul(left, right, acc_dtype=...), which names the accumulator")
+        raise fail(
+            "E102",
+            construct="the operator @",
+            suggestion="use I.matmul(left, right, acc_dtype=...), which names the accumulator",
+        )
     name, symbol, meaning = _BINARY[type(op)]
     left, right = static(left), static(right)
     if is_literal(left) and is_literal(right):
@@ -281,7 +306,9 @@ def known(symbol: str, meaning: Callable[..., Any], *operands: Any) -> Any:
     except (ArithmeticError, ValueError, TypeError) as problem:
         raise fail("E115", what=f" {symbol} ".join(map(repr, operands)), reason=str(problem)) from None
     if not is_literal(result):
-        raise fail("E115", what=f" {symbol} ".join(map(repr, operands)), reason=f"the result is a {type(result).__name__}")
+        raise fail(
+            "E115", what=f" {symbol} ".join(map(repr, operands)), reason=f"the result is a {type(result).__name__}"
+        )
     return result
 
 
@@ -388,7 +415,14 @@ def truth(v: Any) -> bool:
         return bool(v.value)
     if is_literal(v) or v is None or isinstance(v, str | tuple):
         return bool(v)
-    raise fail("E202", operation="a condition", dtype=describe(v), expected="bool", found=describe(v), fix="compare it with something")
+    raise fail(
+        "E202",
+        operation="a condition",
+        dtype=describe(v),
+        expected="bool",
+        found=describe(v),
+        fix="compare it with something",
+    )
 
 
 # ---- calls -------------------------------------------------------------------------------------------------------

@@ -8,11 +8,23 @@ from typing import Any
 from intent_np.rules.simplify import simplify
 from intent_np.terms.core import arena
 from intent_np.terms.index import Const, Value, add, const, is_const
-from intent_np.terms.logical import Along, At, Domain, NewAxis, Read, Subscript, Take, Write, broadcast, element, shape_of
+from intent_np.terms.logical import (
+    Along,
+    At,
+    Domain,
+    NewAxis,
+    Read,
+    Subscript,
+    Take,
+    Write,
+    broadcast,
+    element,
+    shape_of,
+)
 from intent_np.terms.normal import View
 
 from . import bounds
-from .context import capture, fail
+from .context import capture, fail, static
 from .elaborate import describe, extent_text, index_value, is_literal, is_tensor, shape_text, show, value
 
 
@@ -34,8 +46,13 @@ def domain(begin: Any, end: Any, step: Any = 1, source: Domain | None = None) ->
     """begin, begin + step, … below end, with bounds in normal form."""
     lo, hi = simplify(index_value(begin)), simplify(index_value(end))
     if is_literal(step) and not isinstance(step, bool) and step <= 0:
-        raise fail("E208", operation="a domain", suggestion="walk upwards and compute the reversed coordinate",
-                   expected="a step above 0", found=f"a step of {step}")  # fmt: skip
+        raise fail(
+            "E208",
+            operation="a domain",
+            suggestion="walk upwards and compute the reversed coordinate",
+            expected="a step above 0",
+            found=f"a step of {step}",
+        )
     by = None if is_literal(step) and step == 1 else simplify(index_value(step))
     return Domain(lo, hi, None if by is not None and is_const(by, 1) else by, source)
 
@@ -45,13 +62,18 @@ def subregion(source: Domain, part: Slice) -> Domain:
     lo = source.lo if part.begin is None else simplify(index_value(part.begin))
     hi = source.hi if part.end is None else simplify(index_value(part.end))
     facts = _known()
-    checks = ((source.lo, lo, "the begin of the source"), (lo, hi, "its own begin"), (hi, source.hi, "the end of the source"))
+    checks = (
+        (source.lo, lo, "the begin of the source"),
+        (lo, hi, "its own begin"),
+        (hi, source.hi, "the end of the source"),
+    )
     for small, large, what in checks:
         if not bounds.at_most(small, large, facts):
             raise fail(
-                "E309", expected=f"{extent_text(source.lo)} <= {extent_text(lo)} <= {extent_text(hi)} <= {extent_text(source.hi)}",
+                "E309",
+                expected=" <= ".join(map(extent_text, (source.lo, lo, hi, source.hi))),
                 found=f"no proof of {extent_text(small)} <= {extent_text(large)}, {what}",
-            )  # fmt: skip
+            )
     origin = source.source or source
     return Domain(lo, hi, source.step if part.step is None else domain(0, 0, part.step).step, origin)
 
@@ -65,8 +87,8 @@ def _known() -> tuple[Value, ...]:
     return (*state.facts, *inside)
 
 
-def subscripts(name: str, shape: tuple[Value, ...], items: Any, local: bool) -> tuple[Subscript, ...]:
-    """One entry an axis of the result; `local` positions count from 0 in a value, others are a view's coordinates."""
+def subscripts(name: str, shape: tuple[Value, ...], items: Any) -> tuple[Subscript, ...]:
+    """One entry for each axis of the resource and each new one: coordinates of a view, or positions in a value."""
     entries = list(items) if isinstance(items, tuple) else [items]
     count = sum(i is not None and i is not Ellipsis for i in entries)
     dots = [k for k, i in enumerate(entries) if i is Ellipsis]
@@ -96,10 +118,18 @@ def _subscript(name: str, axis: int, extent: Value, item: Any) -> Subscript:
             _inside(name, axis, extent, item)
             return Along(item)
     if is_tensor(item):
-        raise fail("E102", construct="a tensor as a subscript", suggestion="index with domains, slices and integer scalars",
-                   found=show(item))  # fmt: skip
+        raise fail(
+            "E102",
+            construct="a tensor as a subscript",
+            suggestion="index with domains, slices and integer scalars",
+            found=show(item),
+        )
     if not is_literal(item) and not isinstance(item, Value):
-        raise fail("E102", construct=f"{describe(item)} as a subscript", suggestion="index with domains, slices, None and integers")
+        raise fail(
+            "E102",
+            construct=f"{describe(item)} as a subscript",
+            suggestion="index with domains, slices, None and integers",
+        )
     if is_literal(item) and not isinstance(item, bool) and isinstance(item, int):
         return At(_static(name, axis, extent, item))
     at = simplify(index_value(item)) if isinstance(item, Const) else index_value(item)
@@ -112,14 +142,14 @@ def _subscript(name: str, axis: int, extent: Value, item: Any) -> Subscript:
 def _static(name: str, axis: int, extent: Value, item: int) -> Value:
     """A Python int, negative from the end: decided now, or proved from what is known of the extent."""
     if isinstance(extent, Const):
-        size = int(extent.value)
+        size = static(extent)
         if not -size <= item < size:
             raise fail("E308", index=item, axis=axis, name=name, extent=size, found=f"index {item}")
         return const(item % size)
     needed = const(-item - 1 if item < 0 else item)
     if not bounds.below(needed, extent, _known()):
         raise outside(name, axis, extent, str(item), _known())
-    return simplify(add(extent, const(item))) if item < 0 else const(item)  # type: ignore[no-any-return]
+    return simplify(add(extent, const(item))) if item < 0 else const(item)
 
 
 def _slice(name: str, axis: int, extent: Value, part: Slice) -> Domain:
@@ -130,8 +160,12 @@ def _slice(name: str, axis: int, extent: Value, part: Slice) -> Domain:
     def place(b: Any) -> Any:
         return simplify(add(extent, const(b))) if is_literal(b) and isinstance(b, int) and b < 0 else b
 
-    made = domain(0 if part.begin is None else place(part.begin), extent if part.end is None else place(part.end),
-                  1 if part.step is None else part.step, whole(extent))  # fmt: skip
+    made = domain(
+        0 if part.begin is None else place(part.begin),
+        extent if part.end is None else place(part.end),
+        1 if part.step is None else part.step,
+        whole(extent),
+    )
     _inside(name, axis, extent, made)
     if not bounds.at_most(made.lo, made.hi, _known()):
         raise outside(name, axis, extent, f"{extent_text(made.lo)}:{extent_text(made.hi)}", _known())
@@ -151,7 +185,13 @@ def _inside(name: str, axis: int, extent: Value, d: Domain) -> None:
 def outside(name: str, axis: int, extent: Value, index: str, facts: tuple[Value, ...]) -> Exception:
     """E301: which axis, what is known, and the three ways to fix it."""
     known = "; ".join(dict.fromkeys(_spelled(f) for f in facts)) or "nothing more"
-    return fail("E301", axis=axis, name=name, expected=f"0 <= index < {extent_text(extent)}", found=f"index {index}, and known: {known}")
+    return fail(
+        "E301",
+        axis=axis,
+        name=name,
+        expected=f"0 <= index < {extent_text(extent)}",
+        found=f"index {index}, and known: {known}",
+    )
 
 
 def _spelled(f: Value) -> str:
@@ -168,14 +208,14 @@ def read(source: View | Value, items: Any) -> Value:
     """`source[items]` as a value."""
     state = capture()
     if isinstance(source, View):
-        entries = subscripts(source.name, source.shape, items, local=False)
+        entries = subscripts(source.name, source.shape, items)
         if source.mode == "out" and source not in state.written:
             raise fail("E307", name=source.name)
         return Read(source, entries, state.written.get(source))
     if not is_tensor(source):
         raise fail("E205", name="a scalar", rank=0, count=1, found=show(source))
     name = arena().names.get(source, "the value")
-    entries = subscripts(name, shape_of(source), items, local=True)
+    entries = subscripts(name, shape_of(source), items)
     if entries == tuple(Along(whole(e)) for e in shape_of(source)):
         return source
     return Take(source, entries)
@@ -188,7 +228,7 @@ def write(target: View, items: Any, v: Any) -> None:
         raise fail("E302", name=target.name)
     if state.pure:
         raise fail("E306", effect=f"a write to '{target.name}'", found=state.pure)
-    entries = subscripts(target.name, target.shape, items, local=False)
+    entries = subscripts(target.name, target.shape, items)
     v = value(v, target.dtype)
     if element(v.type) is not target.dtype:
         raise fail("E209", name=target.name, dtype=target.dtype, found_dtype=element(v.type), found=show(v))
@@ -199,8 +239,12 @@ def write(target: View, items: Any, v: Any) -> None:
     except TypeError:
         fits = False
     if not fits:
-        raise fail("E204", left=shape_text(shape), right=shape_text(given), found=f"a value of {shape_text(given)} assigned to "
-                   f"{target.name} at {shape_text(shape)}")  # fmt: skip
+        raise fail(
+            "E204",
+            left=shape_text(shape),
+            right=shape_text(given),
+            found=f"a value of {shape_text(given)} assigned to {target.name} at {shape_text(shape)}",
+        )
     _distinct_points(target, entries)
     state.emit(Write(target, entries, v))
 
@@ -215,6 +259,3 @@ def _distinct_points(target: View, entries: tuple[Subscript, ...]) -> None:
         if p not in used:
             who = arena().names.get(p, "a point")
             raise fail("E303", name=target.name, found=f"the index does not depend on '{who}'")
-
-
-__all__ = ["Slice", "domain", "read", "subregion", "subscripts", "whole", "write"]

@@ -11,13 +11,25 @@ from intent_np.errors import IntentError
 from intent_np.terms.core import find, named
 from intent_np.terms.dtypes import DType, bool_, f64, i64
 from intent_np.terms.index import Value, apply, sub
-from intent_np.terms.logical import After, Domain, LoopVar, Ordered, Parallel, Read, Start, State, TensorType, Write, element
+from intent_np.terms.logical import (
+    After,
+    Domain,
+    LoopVar,
+    Ordered,
+    Parallel,
+    Read,
+    Start,
+    State,
+    TensorType,
+    Write,
+    element,
+)
 from intent_np.terms.normal import Effect, View
 
 from .calls import Enumerated
 from .context import capture, fail
 from .elaborate import describe, is_literal, show, value
-from .products import alike, leaves, mapped
+from .products import alike, leaves, refilled
 
 if TYPE_CHECKING:
     from .expressions import Frame
@@ -47,7 +59,11 @@ def loop(f: Frame, s: ast.For, collect: bool) -> None:
             statements.assign(f, s.target, member)
             statements.execute(f, s.body, collect)
         return None
-    raise fail("E102", construct=f"a loop over {describe(over)}", suggestion="iterate a domain, range(...), I.parallel(domain) or a tuple")
+    raise fail(
+        "E102",
+        construct=f"a loop over {describe(over)}",
+        suggestion="iterate a domain, range(...), I.parallel(domain) or a tuple",
+    )
 
 
 def _no_return(f: Frame, body: Sequence[ast.stmt]) -> None:
@@ -55,7 +71,11 @@ def _no_return(f: Frame, body: Sequence[ast.stmt]) -> None:
         for n in ast.walk(s):
             if isinstance(n, ast.Return):
                 with capture().at(f.source, n):
-                    raise fail("E102", construct="return inside a loop", suggestion="guard the rest of the iteration with if, or use continue")
+                    raise fail(
+                        "E102",
+                        construct="return inside a loop",
+                        suggestion="guard the rest of the iteration with if, or use continue",
+                    )
 
 
 # ---- parallel ----------------------------------------------------------------------------------------------------
@@ -86,7 +106,11 @@ def _parallel(f: Frame, s: ast.For, over: Points, collect: bool) -> None:
         for target, p in zip(targets, points, strict=True):
             statements.assign(f, target, p)
         statements.execute(f, s.body, collect)
-    inside = [n for n in f.names if n not in before or n in changed or any(isinstance(t, ast.Name) and t.id == n for t in targets)]
+    inside = [
+        n
+        for n in f.names
+        if n not in before or n in changed or any(isinstance(t, ast.Name) and t.id == n for t in targets)
+    ]
     f.names = before | {n: Missing("E120", {"name": n}) for n in inside}
     if effects:
         state.emit(Parallel(tuple(points), tuple(effects)))
@@ -124,12 +148,16 @@ def _carriable(v: Any) -> bool:
     return all(isinstance(x, Value) or is_literal(x) for x in leaves(v))
 
 
-def _literal_dtypes(f: Frame, s: ast.For, over: Domain | Enumerated, point: LoopVar, inits: dict[str, Any]) -> dict[str, list[DType]]:
-    """The dtypes that carries which start as literals have after one iteration; what decides nothing keeps its default."""
+def _literal_dtypes(
+    f: Frame, s: ast.For, over: Domain | Enumerated, point: LoopVar, inits: dict[str, Any]
+) -> dict[str, list[DType]]:
+    """The dtypes of the carries: those that start as literals take what one iteration makes of them."""
     from . import statements
 
     default = {bool: bool_, int: i64, float: f64}
-    dtypes = {n: [element(x.type) if isinstance(x, Value) else default[type(x)] for x in leaves(v)] for n, v in inits.items()}
+    dtypes = {
+        n: [element(x.type) if isinstance(x, Value) else default[type(x)] for x in leaves(v)] for n, v in inits.items()
+    }
     if not any(is_literal(x) for v in inits.values() for x in leaves(v)):
         return dtypes
     state, before = capture(), dict(f.names)
@@ -157,7 +185,11 @@ def _bind(f: Frame, target: ast.expr, over: Domain | Enumerated, point: LoopVar)
         from intent_np.rules.simplify import simplify
 
         gone = sub(point, over.domain.lo)
-        statements.assign(f, target, (simplify(gone if over.domain.step is None else apply("floordiv", gone, over.domain.step)), point))
+        statements.assign(
+            f,
+            target,
+            (simplify(gone if over.domain.step is None else apply("floordiv", gone, over.domain.step)), point),
+        )
     else:
         statements.assign(f, target, point)
 
@@ -191,8 +223,7 @@ class _Attempt:
                 shape = x.type.shape if isinstance(x, Value) and isinstance(x.type, TensorType) else None
                 parts.append(named(State(self.name, position, d, shape or (), shape is None), n))
                 position += 1
-            rest = iter(parts)
-            self.states[n] = self.f.names[n] = mapped(v, lambda _, rest=rest: next(rest))
+            self.states[n] = self.f.names[n] = refilled(v, parts)
         for n in self.blocked:
             self.f.names[n] = Missing("E207", {"name": n, "found": "a value that a loop can't carry"})
         for view in self.marked:
@@ -209,7 +240,9 @@ class _Attempt:
     def rewritten(self, earlier: dict[View, Effect | None]) -> frozenset[View]:
         """The views that the body writes and also reads as an earlier iteration left them."""
         touched = {w.view for w in find(self.effects, Write)}
-        return frozenset(r.view for r in find(self._inside(), Read) if r.view in touched and r.after is earlier.get(r.view))
+        return frozenset(
+            r.view for r in find(self._inside(), Read) if r.view in touched and r.after is earlier.get(r.view)
+        )
 
     def finish(self) -> None:
         """Make the loop and bind the names behind it."""
@@ -246,7 +279,9 @@ class _Attempt:
         if isinstance(result, Missing):
             raise fail(result.code, **result.fields)
         if not alike(init, result) or not _carriable(result):
-            raise fail("E207", name=name, found=f"{describe(init)} before the loop, {describe(result)} after an iteration")
+            raise fail(
+                "E207", name=name, found=f"{describe(init)} before the loop, {describe(result)} after an iteration"
+            )
         made = []
         for state, x, y in zip(states, leaves(init), leaves(result), strict=True):
             start, end = value(x, state.dtype), value(y, state.dtype)
@@ -259,14 +294,16 @@ class _Attempt:
         """Emit the loop over the carries that were kept; what their names mean behind it."""
         if not kept and not self.effects:
             return {}
-        states, inits, yields = (tuple(k[i] for k in kept) for i in (1, 2, 3))
-        made = Ordered(self.name, self.point, states, inits, yields, self.effects)
+        made = Ordered(
+            self.name,
+            self.point,
+            tuple(k[1] for k in kept),
+            tuple(k[2] for k in kept),
+            tuple(k[3] for k in kept),
+            self.effects,
+        )
         capture().emit(made)
         results: dict[str, list[Value]] = {}
         for i, (n, *_) in enumerate(kept):
             results.setdefault(n, []).append(named(After(made, i), n))
-        after = {}
-        for n, parts in results.items():
-            rest = iter(parts)
-            after[n] = mapped(self.inits[n], lambda _, rest=rest: next(rest))
-        return after
+        return {n: refilled(self.inits[n], parts) for n, parts in results.items()}

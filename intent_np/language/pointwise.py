@@ -11,40 +11,36 @@ from intent_np.terms.operators import OPERATORS
 
 from . import elaborate
 from .context import fail
-from .declare import intrinsic
+from .declare import Intrinsic, declared, intrinsic
 from .elaborate import Operand, describe, is_literal, value
 
 
-def _simple(name: str, about: str) -> None:
-    """Declare the operation that is one operator and nothing else."""
-    count = OPERATORS[name].arity
+def _operator(name: str) -> Intrinsic:
+    """The operation that is one operator and nothing else; its table says what it means."""
 
-    if count == 1:
+    def unary(value: Operand) -> Value:
+        return elaborate.pointwise(name, value)
 
-        def meaning(value: Operand) -> Value:
-            return elaborate.pointwise(name, value)
+    def binary(a: Operand, b: Operand) -> Value:
+        return elaborate.pointwise(name, a, b)
 
-    elif count == 2:
+    def ternary(a: Operand, b: Operand, c: Operand) -> Value:
+        return elaborate.pointwise(name, a, b, c)
 
-        def meaning(a: Operand, b: Operand) -> Value:  # type: ignore[misc]
-            return elaborate.pointwise(name, a, b)
-
-    else:
-
-        def meaning(a: Operand, b: Operand, c: Operand) -> Value:  # type: ignore[misc]
-            return elaborate.pointwise(name, a, b, c)
-
-    meaning.__name__, meaning.__doc__ = name, about
-    intrinsic(meaning, name=name)
+    meaning = (unary, binary, ternary)[OPERATORS[name].arity - 1]
+    meaning.__doc__ = OPERATORS[name].about
+    return declared(name, meaning)
 
 
-# Names whose operator needs no more said than its table does.
-for _name in (
-    "maximum", "minimum", "maximum_num", "minimum_num", "fma", "fmod", "abs", "sign", "floor", "ceil", "round", "exp2", "log", "log1p",
-    "log2", "sqrt", "sin", "cos", "asin", "tanh", "erf", "erfc", "i0", "lgamma", "isnan", "isinf", "ceil_div",
-):  # fmt: skip
-    if _name not in ("exp2", "tanh"):
-        _simple(_name, OPERATORS[_name].about)
+maximum, minimum = _operator("maximum"), _operator("minimum")
+maximum_num, minimum_num = _operator("maximum_num"), _operator("minimum_num")
+fma, fmod, ceil_div = _operator("fma"), _operator("fmod"), _operator("ceil_div")
+abs, sign = _operator("abs"), _operator("sign")
+floor, ceil, round = _operator("floor"), _operator("ceil"), _operator("round")
+log, log1p, log2, sqrt = _operator("log"), _operator("log1p"), _operator("log2"), _operator("sqrt")
+sin, cos, asin = _operator("sin"), _operator("cos"), _operator("asin")
+erf, erfc, i0, lgamma = _operator("erf"), _operator("erfc"), _operator("i0"), _operator("lgamma")
+isnan, isinf = _operator("isnan"), _operator("isinf")
 
 
 def _approximated(name: str, v: Operand, approximate: Any) -> Value:
@@ -64,8 +60,14 @@ def _flag(name: str, option: str, v: Any) -> bool:
 
 def _only_f32(name: str, v: Value) -> None:
     if element(v.type) is not f32:
-        raise fail("E202", operation=f"approximate I.{name}", dtype=element(v.type), expected="f32", found=elaborate.show(v),
-                   fix="cast the operand: I.cast(value, I.f32), or drop approximate=True")  # fmt: skip
+        raise fail(
+            "E202",
+            operation=f"approximate I.{name}",
+            dtype=element(v.type),
+            expected="f32",
+            found=elaborate.show(v),
+            fix="cast the operand: I.cast(value, I.f32), or drop approximate=True",
+        )
 
 
 @intrinsic
@@ -102,8 +104,12 @@ def sigmoid(value: Operand, *, approximate: bool = False) -> Value:
 
 def _flushes(name: str, approximate: Any, flush_to_zero: Any) -> None:
     if _flag(name, "flush_to_zero", flush_to_zero) and not _flag(name, "approximate", approximate):
-        raise fail("E113", name=f"I.{name}", signature=f"I.{name}(..., approximate=True, flush_to_zero=True)",
-                   found="flush_to_zero without approximate: exact results keep their subnormals")  # fmt: skip
+        raise fail(
+            "E113",
+            name=f"I.{name}",
+            signature=f"I.{name}(..., approximate=True, flush_to_zero=True)",
+            found="flush_to_zero without approximate: exact results keep their subnormals",
+        )
 
 
 @intrinsic
@@ -112,7 +118,9 @@ def fdiv(a: Operand, b: Operand, *, approximate: bool = False, flush_to_zero: bo
     _flushes("fdiv", approximate, flush_to_zero)
     if not _flag("fdiv", "approximate", approximate):
         return elaborate.pointwise("div", a, b, spelled="I.fdiv")
-    a, b = elaborate.unify("I.fdiv", (a, b)) if not (is_literal(a) and is_literal(b)) else (value(a, f32), value(b, f32))
+    a, b = (
+        elaborate.unify("I.fdiv", (a, b)) if not (is_literal(a) and is_literal(b)) else (value(a, f32), value(b, f32))
+    )
     _only_f32("fdiv", a)
     return elaborate.pointwise("div_approx", a, b, spelled="I.fdiv")
 
@@ -153,6 +161,12 @@ def bitcast(value: Operand, dtype: DType) -> Value:
     """The same bits read as another dtype of the same width."""
     v = elaborate.value(value)
     if not isinstance(dtype, DType) or not isinstance(element(v.type), DType) or dtype.bits != element(v.type).bits:
-        raise fail("E202", operation="I.bitcast", dtype=f"{elaborate.show(v)} to {describe(dtype)}", expected="a dtype of the same width",
-                   found=elaborate.show(v), fix="bitcast to a dtype of the same width, then I.cast")  # fmt: skip
+        raise fail(
+            "E202",
+            operation="I.bitcast",
+            dtype=f"{elaborate.show(v)} to {describe(dtype)}",
+            expected="a dtype of the same width",
+            found=elaborate.show(v),
+            fix="bitcast to a dtype of the same width, then I.cast",
+        )
     return elaborate.convert(v, dtype, "bits")

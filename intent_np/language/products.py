@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,12 @@ def mapped(v: Any, step: Callable[[Any], Any]) -> Any:
     if isinstance(v, Record):
         return Record(v.names, mapped(v.values, step))
     return step(v)
+
+
+def refilled(v: Any, values: Iterable[Any]) -> Any:
+    """The same product over other leaves."""
+    rest = iter(values)
+    return mapped(v, lambda _: next(rest))
 
 
 def alike(a: Any, b: Any) -> bool:

@@ -14,7 +14,7 @@ from intent_np.terms.logical import Filled, Reshape, Transpose, element, shape_o
 from .bounds import polynomial
 from .context import fail, static
 from .declare import intrinsic
-from .elaborate import Operand, convert, describe, extent_text, index_value, is_literal, is_tensor, shape_text, value
+from .elaborate import Operand, convert, describe, index_value, is_literal, is_tensor, shape_text, value
 
 
 @intrinsic
@@ -52,15 +52,29 @@ def extents(shape: Any) -> tuple[Value, ...]:
 def tensor(name: str, v: Any) -> Value:
     """An operand that must be a tensor."""
     if not is_tensor(v):
-        raise fail("E202", operation=f"I.{name}", dtype=describe(v), expected="a tensor", found=describe(v), fix="read it with a domain or a slice")
-    return v  # type: ignore[no-any-return]
+        raise fail(
+            "E202",
+            operation=f"I.{name}",
+            dtype=describe(v),
+            expected="a tensor",
+            found=describe(v),
+            fix="read it with a domain or a slice",
+        )
+    return v
 
 
 def axis_of(v: Any, rank: int) -> int:
     """An axis as written, negative from the end."""
     v = static(v)
     if not isinstance(v, int) or isinstance(v, bool):
-        raise fail("E206", axis=describe(v), rank=rank, low=-rank, high=rank - 1, expected="an axis that is known when compiling")
+        raise fail(
+            "E206",
+            axis=describe(v),
+            rank=rank,
+            low=-rank,
+            high=rank - 1,
+            expected="an axis that is known when compiling",
+        )
     if not -rank <= v < rank:
         raise fail("E206", axis=v, rank=rank, low=-rank, high=rank - 1)
     return v % rank
@@ -76,7 +90,13 @@ def transpose(value: Operand, permutation: Any = None) -> Value:
         raise fail("E113", name="I.transpose", signature="I.transpose(value, (1, 0))", found=describe(order))
     axes = tuple(axis_of(a, rank) for a in order)
     if sorted(axes) != list(range(rank)):
-        raise fail("E208", operation="I.transpose", suggestion="name every axis once", expected=f"a permutation of {rank} axes", found=str(axes))
+        raise fail(
+            "E208",
+            operation="I.transpose",
+            suggestion="name every axis once",
+            expected=f"a permutation of {rank} axes",
+            found=str(axes),
+        )
     return v if axes == tuple(range(rank)) else Transpose(v, axes)
 
 
@@ -87,7 +107,13 @@ def reshape(value: Operand, shape: Any) -> Value:
     wanted = tuple(map(static, shape if isinstance(shape, tuple) else (shape,)))
     old, holes = shape_of(v), [i for i, e in enumerate(wanted) if is_literal(e) and e == -1]
     if len(holes) > 1:
-        raise fail("E208", operation="I.reshape", suggestion="give all extents but one", expected="at most one -1", found=f"{len(holes)} of them")
+        raise fail(
+            "E208",
+            operation="I.reshape",
+            suggestion="give all extents but one",
+            expected="at most one -1",
+            found=f"{len(holes)} of them",
+        )
     known = extents(tuple(e for i, e in enumerate(wanted) if i not in holes))
     if holes:
         inferred = _quotient(old, known)
@@ -100,8 +126,13 @@ def reshape(value: Operand, shape: Any) -> Value:
 
 
 def _mismatch(old: Sequence[Value], new: Sequence[Value], found: str) -> Exception:
-    return fail("E208", operation="I.reshape", suggestion="name extents whose product is that of the value's",
-                expected=f"as many elements as {shape_text(old)} has", found=f"{shape_text(new)}: {found}")  # fmt: skip
+    return fail(
+        "E208",
+        operation="I.reshape",
+        suggestion="name extents whose product is that of the value's",
+        expected=f"as many elements as {shape_text(old)} has",
+        found=f"{shape_text(new)}: {found}",
+    )
 
 
 def _product(shape: Sequence[Value]) -> Value:
@@ -114,8 +145,8 @@ def _product(shape: Sequence[Value]) -> Value:
 def _quotient(old: Sequence[Value], known: Sequence[Value]) -> Value | None:
     """What is left of the old extents once the known ones are taken out; None where that is not certain."""
     rest = [e for e in old if not isinstance(e, Const)]
-    number = math.prod(int(e.value) for e in old if isinstance(e, Const))
-    by = math.prod(int(e.value) for e in known if isinstance(e, Const))
+    number = math.prod(static(e) for e in old if isinstance(e, Const))
+    by = math.prod(static(e) for e in known if isinstance(e, Const))
     for e in known:
         if not isinstance(e, Const):
             if e not in rest:
@@ -124,7 +155,7 @@ def _quotient(old: Sequence[Value], known: Sequence[Value]) -> Value | None:
     if by == 0:
         return None
     if number % by == 0:
-        return simplify(_product([*rest, const(number // by)]))  # type: ignore[no-any-return]
+        return simplify(_product([*rest, const(number // by)]))
     return _divided(old, known)
 
 
@@ -139,7 +170,4 @@ def _divided(old: Sequence[Value], known: Sequence[Value]) -> Value | None:
         if a not in left:
             return None
         left.remove(a)
-    return simplify(_product([*left, const(c // d)])) if d and c % d == 0 else None  # type: ignore[no-any-return]
-
-
-__all__ = ["axis_of", "extent_text", "extents", "full", "reshape", "tensor", "transpose", "zeros"]
+    return simplify(_product([*left, const(c // d)])) if d and c % d == 0 else None

@@ -7,7 +7,7 @@ import enum
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from intent_np.errors import Errors, Span, error
 from intent_np.rules.simplify import simplify
@@ -47,7 +47,7 @@ class Constexpr:
     type: Any
     default: Any
     kind: ClassVar[str] = "constexpr"
-    REQUIRED: ClassVar[Final[object]] = object()
+    REQUIRED: ClassVar[object] = object()
 
     def accepts(self, v: Any) -> bool:
         """Whether `v` is of the annotated type; a bool is no int, an int is a float."""
@@ -65,7 +65,12 @@ def parameters(function: types.FunctionType, source: Source) -> tuple[Parameter,
     args = source.tree.args
     for extra in (args.vararg, args.kwarg):
         if extra is not None:
-            errors.add("E102", source.span(extra), construct=f"*{extra.arg} in the signature of a kernel", suggestion="name each parameter")
+            errors.add(
+                "E102",
+                source.span(extra),
+                construct=f"*{extra.arg} in the signature of a kernel",
+                suggestion="name each parameter",
+            )
     defaults = _defaults(function)
     for a in (*args.posonlyargs, *args.args, *args.kwonlyargs):
         span = source.span(a)
@@ -106,7 +111,9 @@ def _parameter(name: str, annotation: Any, default: Any, span: Span) -> Paramete
             return _view(name, mode, items, span)
         case ConstexprAnnotation(kind):
             if kind not in (int, float, bool) and not (isinstance(kind, type) and issubclass(kind, enum.Enum)):
-                raise error("E104", span, name=name, expected="I.Constexpr of int, float, bool or an I.Enum", found=repr(kind))
+                raise error(
+                    "E104", span, name=name, expected="I.Constexpr of int, float, bool or an I.Enum", found=repr(kind)
+                )
             return Constexpr(name, kind, default)
         case DType():
             _no_default(name, default, span)
@@ -116,32 +123,59 @@ def _parameter(name: str, annotation: Any, default: Any, span: Span) -> Paramete
 
 def _no_default(name: str, default: Any, span: Span) -> None:
     if default is not Constexpr.REQUIRED:
-        raise error("E104", span, name=name, expected="defaults on I.Constexpr parameters only", found=f"a default of {default!r}",
-                    fix="drop the default, or make it an I.Constexpr")  # fmt: skip
+        raise error(
+            "E104",
+            span,
+            name=name,
+            expected="defaults on I.Constexpr parameters only",
+            found=f"a default of {default!r}",
+            fix="drop the default, or make it an I.Constexpr",
+        )
 
 
 def _view(name: str, mode: str, items: tuple[Any, ...], span: Span) -> ViewParameter:
     if len(items) not in (2, 3) or not isinstance(items[0], DType) or not isinstance(items[1], tuple):
-        raise error("E104", span, name=name, expected='I.In[dtype, shape], for example I.In[I.f32, ("N",)]',
-                    found=f"I.{mode.capitalize()}[{', '.join(map(repr, items))}]")  # fmt: skip
+        raise error(
+            "E104",
+            span,
+            name=name,
+            expected='I.In[dtype, shape], for example I.In[I.f32, ("N",)]',
+            found=f"I.{mode.capitalize()}[{', '.join(map(repr, items))}]",
+        )
     promises = items[2] if len(items) == 3 else Constraints()
     if not isinstance(promises, Constraints):
         raise error("E104", span, name=name, expected="I.constraints(...) as the third item", found=repr(promises))
     if promises.alias is not None and promises.noalias:
-        raise error("E104", span, name=name, expected="alias= or noalias=, not both", found="both: they exclude each other")
+        raise error(
+            "E104", span, name=name, expected="alias= or noalias=, not both", found="both: they exclude each other"
+        )
     if promises.strides is not None and len(promises.strides) != len(items[1]):
-        raise error("E104", span, name=name, expected=f"{len(items[1])} strides, one an axis", found=f"{len(promises.strides)}")
+        raise error(
+            "E104", span, name=name, expected=f"{len(items[1])} strides, one an axis", found=f"{len(promises.strides)}"
+        )
     for e in items[1]:
         if isinstance(e, str):
             _expression(name, e, span)
         elif not isinstance(e, int) or isinstance(e, bool) or e < 0:
-            raise error("E104", span, name=name, expected="extents that are ints of 0 or more, names, or arithmetic over names", found=repr(e))
+            raise error(
+                "E104",
+                span,
+                name=name,
+                expected="extents that are ints of 0 or more, names, or arithmetic over names",
+                found=repr(e),
+            )
     return ViewParameter(name, mode, items[0], items[1], promises)
 
 
 # ---- extents -----------------------------------------------------------------------------------------------------
 
-_OPERATORS: dict[type, str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.FloorDiv: "floordiv", ast.Mod: "mod"}
+_OPERATORS: dict[type, str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.FloorDiv: "floordiv",
+    ast.Mod: "mod",
+}
 _FUNCTIONS = {"cdiv": "ceil_div", "ceil_div": "ceil_div", "min": "minimum", "max": "maximum"}
 
 
@@ -151,7 +185,13 @@ def _expression(name: str, text: str, span: Span) -> ast.expr:
         tree = ast.parse(text, mode="eval").body
         _build(tree, lambda n: Extent(n))
     except (SyntaxError, ValueError):
-        raise error("E104", span, name=name, expected="extents of integers, names, + - * // %, cdiv, min and max", found=repr(text)) from None
+        raise error(
+            "E104",
+            span,
+            name=name,
+            expected="extents of integers, names, + - * // %, cdiv, min and max",
+            found=repr(text),
+        ) from None
     return tree
 
 
@@ -175,7 +215,7 @@ def shape_terms(p: ViewParameter, bound: Mapping[str, Any], span: Span) -> tuple
         if n not in bound:
             return Extent(n)
         v = bound[n]
-        if not isinstance(v, int) or isinstance(v, bool) or isinstance(v, enum.Enum):
+        if not isinstance(v, int) or isinstance(v, bool | enum.Enum):
             raise error("E111", span, name=n, expected="an int, since it is an extent", found=repr(v))
         return const(v)
 

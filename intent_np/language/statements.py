@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from intent_np.errors import IntentError
 from intent_np.terms.core import Term, named
+from intent_np.terms.dtypes import DType, bool_
 from intent_np.terms.index import Const, Value
-from intent_np.terms.logical import Branch, Domain, Parallel, element
+from intent_np.terms.logical import Branch, Domain, element
 from intent_np.terms.normal import View
 
-from . import calls, loops
+from . import loops
 from .context import capture, fail, static
 from .elaborate import describe, is_literal, literal, select, shape_of
 from .expressions import POISON, Frame, Missing, Poisoned, binary, evaluate, negated, subscript, truth
 from .indexing import write
-from .products import Record, alike, leaves, mapped
+from .products import Record, alike, leaves, refilled
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,9 @@ def _statement(f: Frame, s: ast.stmt, collect: bool) -> Ended | None:
         case ast.Assert(test=test, msg=message):
             _assert(f, test, message)
         case _:
-            construct, hint = _REJECTED.get(type(s), (f"the statement {type(s).__name__}", "use assignments, if, for and calls"))
+            construct, hint = _REJECTED.get(
+                type(s), (f"the statement {type(s).__name__}", "use assignments, if, for and calls")
+            )
             raise fail("E102", construct=construct, suggestion=hint)
     return None
 
@@ -139,16 +142,18 @@ def assign(f: Frame, target: ast.expr, v: Any) -> None:
                     raise fail("E118", what=describe(where))
                 write(where, evaluate(f, items), v)
         case _:
-            raise fail("E102", construct="this target of an assignment", suggestion="assign to names and to elements of views")
+            raise fail(
+                "E102", construct="this target of an assignment", suggestion="assign to names and to elements of views"
+            )
 
 
 def _annotated(f: Frame, target: ast.expr, annotation: ast.expr, node: ast.expr | None) -> None:
     """`name: I.f32 = 0` gives a literal its dtype."""
-    from intent_np.terms.dtypes import DType
-
     wanted = evaluate(f, annotation)
     if node is None or not isinstance(wanted, DType):
-        raise fail("E102", construct="this annotation", suggestion="annotate a literal with its dtype: total: I.f32 = 0.0")
+        raise fail(
+            "E102", construct="this annotation", suggestion="annotate a literal with its dtype: total: I.f32 = 0.0"
+        )
     v = static(evaluate(f, node))
     if is_literal(v):
         v = literal(v, wanted)
@@ -170,7 +175,9 @@ def _augmented(f: Frame, target: ast.expr, op: ast.operator, node: ast.expr) -> 
             write(where, items, v)
         return
     if not isinstance(target, ast.Name):
-        raise fail("E102", construct="this target of an assignment", suggestion="assign to names and to elements of views")
+        raise fail(
+            "E102", construct="this target of an assignment", suggestion="assign to names and to elements of views"
+        )
     old = evaluate(f, ast.copy_location(ast.Name(target.id, ast.Load()), target))
     assign(f, target, binary(op, old, evaluate(f, node)))
 
@@ -205,9 +212,15 @@ def _if(f: Frame, s: ast.If, rest: Sequence[ast.stmt], collect: bool) -> tuple[b
     if not isinstance(condition, Value) or isinstance(condition, Const):
         ended = execute(f, s.body if truth(condition) else s.orelse, collect)
         return ended is not None, ended
-    if shape_of(condition) or element(condition.type) is not _bool():
-        raise fail("E202", operation="if", dtype=describe(condition), expected="a bool scalar", found=describe(condition),
-                   fix="use I.select(condition, a, b) elementwise, or compare")  # fmt: skip
+    if shape_of(condition) or element(condition.type) is not bool_:
+        raise fail(
+            "E202",
+            operation="if",
+            dtype=describe(condition),
+            expected="a bool scalar",
+            found=describe(condition),
+            fix="use I.select(condition, a, b) elementwise, or compare",
+        )
     leaves_early = any(isinstance(n, ast.Return | ast.Continue) for b in (*s.body, *s.orelse) for n in ast.walk(b))
     tail = list(rest) if leaves_early else []
     before, written = dict(f.names), dict(state.written)
@@ -225,12 +238,6 @@ def _if(f: Frame, s: ast.If, rest: Sequence[ast.stmt], collect: bool) -> tuple[b
     if not leaves_early:
         return False, None
     return True, _ended(condition, then_end, else_end)
-
-
-def _bool() -> Any:
-    from intent_np.terms.dtypes import bool_
-
-    return bool_
 
 
 def _ended(condition: Value, a: Ended | None, b: Ended | None) -> Ended | None:
@@ -270,8 +277,8 @@ def merge(condition: Value, name: str, a: Any, b: Any) -> Any:
     if not alike(a, b):
         return changed
     if isinstance(a, tuple | Record):
-        pairs: Iterator[Any] = iter([merge(condition, name, x, y) for x, y in zip(leaves(a), leaves(b), strict=True)])
-        result = mapped(a, lambda _: next(pairs))
+        pairs = zip(leaves(a), leaves(b), strict=True)
+        result = refilled(a, [merge(condition, name, x, y) for x, y in pairs])
         return next((v for v in leaves(result) if isinstance(v, Missing)), result)
     numbers = all(isinstance(v, Value) or is_literal(v) for v in (a, b))
     if not numbers or (isinstance(a, Value) and isinstance(b, Value) and a.type != b.type):
@@ -283,6 +290,3 @@ def merge(condition: Value, name: str, a: Any, b: Any) -> Any:
     if any(isinstance(x, Value) and x.type != v.type for x in (a, b)):
         return changed
     return named(v, name)
-
-
-__all__ = ["Ended", "Parallel", "assign", "assigned", "calls", "execute", "merge", "run"]

@@ -1,0 +1,1 @@
+"""What programs mean: logical and normal terms, executed by NumPy."""

@@ -1,0 +1,200 @@
+"""The reference meaning of a `logical` program: statements in order, tensors whole, parallel points in batches.
+
+It is written to be read, and everything else is compared with it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ...errors import CheckError, error
+from ...terms.core import Term, children, find, walk
+from ...terms.index import Value
+from ...terms.logical import (
+    After,
+    Branch,
+    Domain,
+    LogicalProgram,
+    LoopVar,
+    Ordered,
+    Parallel,
+    Read,
+    Start,
+    TensorType,
+    Write,
+    shape_of,
+)
+from ...terms.normal import Effect
+from ..arrays.access import scatter
+from ..arrays.arguments import bind
+from .scope import Scope, bound_by, lift
+from .tensors import Tensors
+
+BUDGET = 1 << 16  # elements of the largest tensor of a batch: what stays in cache and bounds memory
+
+
+def run(
+    program: LogicalProgram,
+    arrays: Mapping[str, Any],
+    scalars: Mapping[str, Any] | None = None,
+    *,
+    budget: int = BUDGET,
+) -> None:
+    """Execute `program`; its views are the NumPy arrays of `arrays`, written in place.
+
+    `scalars` gives the runtime scalars, and extents that no array shows.  An access outside a view is a `CheckError`.
+    """
+    _Run(program, arrays, scalars or {}, budget).perform(program.body, Scope(), (), frozenset())
+
+
+class _Run:
+    """One execution."""
+
+    def __init__(
+        self, program: LogicalProgram, arrays: Mapping[str, Any], scalars: Mapping[str, Any], budget: int
+    ) -> None:
+        self.arguments = bind(program, arrays, scalars)
+        self.tensors = Tensors(self.arguments, lambda loop, scope: self._ordered(loop, scope, (), frozenset()))
+        self.budget = budget
+        # only of these can a read be overtaken by a write
+        self.changing = {w.view for w in find(program, Write)} & {r.view for r in find(program, Read)}
+        self.reads: dict[Term, tuple[Read, ...]] = {}
+        self.inside: dict[Effect, frozenset[Effect]] = {}
+
+    def perform(
+        self, effects: Sequence[Effect], scope: Scope, later: tuple[Term, ...], done: frozenset[Any]
+    ) -> frozenset[Any]:
+        """Effects in order.  `later` holds what is still to be evaluated behind them, `done` the effects that reads may
+        name as performed."""
+        for i, e in enumerate(effects):
+            rest = (*effects[i + 1 :], *later)
+            match e:
+                case Write():
+                    self._write(e, scope, rest, done)
+                case Parallel():
+                    self._overtaken(e, scope, (e, *rest), done)
+                    self._parallel(e, scope, rest, done)
+                case Ordered():
+                    self._overtaken(e, scope, (e, *rest), done)
+                    self._ordered(e, scope, rest, done)
+                case Branch(condition, then, otherwise):
+                    chosen = self.tensors.value(condition, scope)
+                    for body, where in ((then, chosen), (otherwise, ~chosen)):
+                        if where.any():
+                            self.perform(body, scope if where.all() else scope.guarded(where), rest, done)
+                case _:
+                    raise error(
+                        "E702", language="logical", found=f"a {type(e).__name__}, where statements are performed"
+                    )
+            done |= self._performed(e)
+        return done
+
+    def _performed(self, e: Effect) -> frozenset[Effect]:
+        """The effects that have been performed once `e` has."""
+        if e not in self.inside:
+            self.inside[e] = frozenset(find(e, Effect))
+        return self.inside[e]
+
+    # ---- memory
+
+    def _write(self, e: Write, scope: Scope, rest: Iterable[Term], done: frozenset[Any]) -> None:
+        target = self.arguments.arrays[e.view.name]
+        value = self.tensors.value(e.value, scope)
+        where, rank = self.tensors.coordinates(e.subscripts, scope)
+        where = self.tensors.inside(e.view.name, target, where, scope, rank)
+        self._overtaken(e, scope, rest, done)
+        given = len(shape_of(e.value))
+        value = value.reshape(value.shape[: scope.depth] + (1,) * (rank - given) + value.shape[scope.depth :])
+        valid = None if scope.active is None else lift(scope.active, scope.depth, scope.depth + rank)
+        if any(0 in i.shape for i in where) or 0 in value.shape:
+            return
+        scatter(target, where, value, valid)
+
+    def _overtaken(self, e: Effect, scope: Scope, rest: Iterable[Term], done: frozenset[Any]) -> None:
+        """Evaluate the reads that stand before `e` in the program, are used behind it, and would see what it writes."""
+        if not self.changing or not (written := {w.view for w in find(e, Write)} & self.changing):
+            return
+        for r in dict.fromkeys(r for t in rest for r in self._reads_in(t)):
+            before = r.after is None or r.after in done
+            if r.view in written and before and scope.binds(self.tensors.dependence.of(r) - {r.after}):
+                try:
+                    self.tensors.value(r, scope)
+                except CheckError:
+                    continue  # it stands under a condition, which will decide
+
+    def _reads_in(self, t: Term) -> tuple[Read, ...]:
+        """Reads of changing views that evaluating `t` may ask for."""
+        if t not in self.reads:
+            seen: dict[Term, None] = {}
+            stack: list[Any] = [t]
+            while stack:
+                x = stack.pop()
+                if x not in seen:
+                    seen[x] = None
+                    stack.extend(c for c in children(x) if not (isinstance(x, Read) and isinstance(c, Effect)))
+            self.reads[t] = tuple(x for x in seen if isinstance(x, Read) and x.view in self.changing)
+        return self.reads[t]
+
+    # ---- loops
+
+    def _parallel(self, e: Parallel, scope: Scope, rest: tuple[Term, ...], done: frozenset[Any]) -> None:
+        """All points, a batch at a time; one by one along points that extents depend on."""
+        lines = [self.tensors.members(p.domain, scope) for p in e.points]
+        blocks = self._blocks(e, [x.shape[-1] for x in lines], scope)
+        bound = bound_by(e)
+        for starts in itertools.product(*(range(0, x.shape[-1], b) for x, b in zip(lines, blocks, strict=True))):
+            parts = [x[..., i : i + b] for x, i, b in zip(lines, starts, blocks, strict=True)]
+            inner = Scope(scope, bound, tuple(x.shape[-1] for x in parts))
+            for k, (p, x) in enumerate(zip(e.points, parts, strict=True)):
+                inner.bind(p, x.reshape(x.shape[:-1] + (1,) * k + x.shape[-1:] + (1,) * (len(parts) - k - 1)))
+            self.perform(e.body, inner, rest, done)
+
+    def _blocks(self, e: Parallel, counts: list[int], scope: Scope) -> list[int]:
+        """How many members of each point make a batch."""
+        extents = {x for t in walk(*e.body) for x in _extents(t)}
+        depends = frozenset().union(*(self.tensors.dependence.of(x) for x in extents))
+        if any(n not in e.points and not scope.binds(frozenset((n,))) for n in depends):
+            return [1] * len(counts)  # on something that the body itself computes
+        free = self.budget // max(1, self._largest(e, scope) * math.prod(scope.sizes))
+        blocks: list[int] = []
+        for p, n in reversed(list(zip(e.points, counts, strict=True))):
+            block = 1 if p in depends else max(1, min(n, free))
+            blocks.insert(0, block)
+            free //= block
+        return blocks
+
+    def _largest(self, e: Parallel, scope: Scope) -> int:
+        """Elements of the largest tensor of the body for one point, as far as its extents are known here."""
+        largest = 1
+        for t in walk(*e.body):
+            if isinstance(t, Value) and isinstance(t.type, TensorType):
+                known = [x for x in t.type.shape if scope.binds(self.tensors.dependence.of(x))]
+                largest = max(largest, math.prod(self.tensors.size(x, scope) for x in known))
+        return largest
+
+    def _ordered(self, e: Ordered, scope: Scope, rest: tuple[Term, ...], done: frozenset[Any]) -> None:
+        """One member after the other; the carries of the last iteration stay behind."""
+        carried = [self.tensors.value(x, scope) for x in e.inits]
+        members = self.tensors.members(e.point.domain, scope)
+        bound, later = bound_by(e), (*e.yields, *rest)
+        for i in range(members.shape[-1]):
+            inner = Scope(scope, bound)
+            inner.bind(e.point, members[..., i])
+            for state, x in zip(e.states, carried, strict=True):
+                inner.bind(state, x)
+            self.perform(e.body, inner, later, done | {Start(e.name)})
+            carried = [self.tensors.value(x, inner) for x in e.yields]
+        for k, x in enumerate(carried):
+            scope.keep(After(e, k), x)
+
+
+def _extents(t: Any) -> tuple[Value, ...]:
+    """What the number of elements or of iterations of a term depends on."""
+    if isinstance(t, Domain):
+        return (t.extent,)
+    if isinstance(t, LoopVar):
+        return (t.domain.extent,)
+    return t.type.shape if isinstance(getattr(t, "type", None), TensorType) else ()

@@ -1,0 +1,117 @@
+"""Where logical values are evaluated: batches of points, the names bound there, and which lanes are in hand.
+
+The points of `parallel` loops are batch dimensions in front of every array, one a loop variable.  A value is evaluated
+in the outermost scope that binds all it depends on, so that what does not vary is computed once, with batch dimensions
+of extent 1 for what it does not depend on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ...numerics import Array
+from ...terms.core import Term, children, find
+from ...terms.logical import After, Call, Formal, Function, LoopVar, Ordered, Read, State
+from ...terms.normal import Arg, Combine, Effect, View
+
+Result = Any  # an array, or a tuple of them
+
+
+class Scope:
+    """Values known under some bindings.  A guard binds nothing, but keeps to itself what it evaluates: its inactive
+    lanes hold anything."""
+
+    __slots__ = ("active", "bound", "depth", "guard", "known", "parent", "sizes")
+
+    def __init__(
+        self,
+        parent: Scope | None = None,
+        bound: Iterable[Any] = (),
+        sizes: tuple[int, ...] = (),
+        active: Array | None = None,
+        guard: bool = False,
+    ) -> None:
+        self.parent, self.bound, self.guard = parent, frozenset(bound), guard
+        self.sizes: tuple[int, ...] = (*(parent.sizes if parent else ()), *sizes)
+        self.depth = len(self.sizes)
+        inherited: Array | None = parent.active if parent else None
+        self.active: Array | None = (
+            active if active is not None or inherited is None else lift(inherited, inherited.ndim, self.depth)
+        )
+        self.known: dict[Term, Result] = {}
+
+    def guarded(self, condition: Array) -> Scope:
+        """The lanes of this scope where `condition` holds."""
+        active = condition if self.active is None else self.active & condition
+        return Scope(self, active=active, guard=True)
+
+    def bind(self, name: Term, value: Result) -> None:
+        self.known[name] = value
+
+    def keep(self, name: Term, value: Result) -> None:
+        """Bind here and, through guards, in the scope that they narrow: a merge behind a branch asks there."""
+        scope = self
+        scope.known[name] = value
+        while scope.guard and scope.parent is not None:
+            scope = scope.parent
+            scope.known[name] = value
+
+    def binds(self, names: frozenset[Any]) -> bool:
+        """Whether every one of `names` is bound here or outside."""
+        scope: Scope | None = self
+        while scope is not None and names:
+            names -= scope.bound
+            scope = scope.parent
+        return not names
+
+
+def lift(value: Result, depth: int, to: int) -> Result:
+    """A value with more batch dimensions, of extent 1, behind its own `depth`."""
+    if isinstance(value, tuple):
+        return tuple(lift(v, depth, to) for v in value)
+    return value if depth == to else value.reshape(value.shape[:depth] + (1,) * (to - depth) + value.shape[depth:])
+
+
+class Dependence:
+    """What each term depends on: loop variables, states, formals, arguments of combines, and the effects that its reads
+    name."""
+
+    def __init__(self) -> None:
+        self.known: dict[Term, frozenset[Any]] = {}
+
+    def of(self, t: Any) -> frozenset[Any]:
+        found = self.known.get(t)
+        if found is None:
+            found = self.known[t] = self._of(t)
+        return found
+
+    def _of(self, t: Any) -> frozenset[Any]:
+        if isinstance(t, LoopVar | State | Formal | Arg):
+            return frozenset((t,))
+        if isinstance(t, Function | Combine | View):
+            return frozenset()
+        if isinstance(t, Call):
+            return self._union(t.args)
+        if isinstance(t, Read):
+            return self._union(t.subscripts) | ({t.after} if t.after is not None else set())
+        if isinstance(t, After):
+            return self.of(t.loop) | ({t.loop} if t.loop.body else set())
+        if isinstance(t, Ordered):
+            inside = self._union((*t.body, *t.yields)) - bound_by(t)
+            return inside | self._union((*t.inits, t.point.domain))
+        return self._union(children(t)) - bound_by(t)
+
+    def _union(self, terms: Iterable[Any]) -> frozenset[Any]:
+        return frozenset().union(*(self.of(t) for t in terms))
+
+
+def bound_by(t: Any) -> frozenset[Any]:
+    """What the body of a loop binds: its variables, and the effects that reads inside may name."""
+    from ...terms.logical import Parallel, Start
+
+    if isinstance(t, Parallel):
+        return frozenset((*t.points, *find(t.body, Effect)))
+    if isinstance(t, Ordered):
+        return frozenset((t.point, *t.states, Start(t.name), *find(t.body, Effect)))
+    return frozenset()

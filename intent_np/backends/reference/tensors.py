@@ -1,0 +1,302 @@
+"""The value of every logical term on NumPy arrays: positional, batched over the points in hand."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ... import numerics
+from ...errors import CheckError, error
+from ...numerics import Array, storage
+from ...terms.core import arena, find
+from ...terms.dtypes import DType
+from ...terms.index import Apply, Cast, Const, Extent, Param, Physical, Stride, Value
+from ...terms.logical import (
+    After,
+    Along,
+    At,
+    Call,
+    Convert,
+    Domain,
+    Filled,
+    Formal,
+    Indices,
+    LoopVar,
+    Ordered,
+    Pack,
+    Pointwise,
+    Read,
+    Reshape,
+    State,
+    Subscript,
+    Take,
+    TensorContract,
+    TensorReduce,
+    Transpose,
+    element,
+    shape_of,
+)
+from ...terms.normal import Arg, Combine, Proj, builtin_name, identity
+from ...terms.operators import OPERATORS, Op
+from ..arrays.access import gather
+from ..arrays.arguments import Arguments
+from .scope import Dependence, Result, Scope, lift
+
+
+class Tensors:
+    """Evaluates values in scopes; `loop` performs an ordered loop whose result is asked for before it was performed."""
+
+    def __init__(self, arguments: Arguments, loop: Callable[[Ordered, Scope], None]) -> None:
+        self.arguments, self.loop = arguments, loop
+        self.dependence = Dependence()
+        self.reading: dict[Value, bool] = {}
+        self.extents: dict[Domain, Value] = {}
+
+    def value(self, v: Value, scope: Scope) -> Result:
+        """`v` with the batch dimensions of `scope`, computed in the outermost scope where it means the same."""
+        names = self.dependence.of(v)
+        home, s = None, scope
+        while True:
+            if v in s.known:
+                return lift(s.known[v], s.depth, scope.depth)
+            if home is None and s.guard:
+                home = s
+            if s.parent is None or not s.bound.isdisjoint(names):
+                break
+            s = s.parent
+        home = home or s
+        home.known[v] = result = self._compute(v, home)
+        return lift(result, home.depth, scope.depth)
+
+    def size(self, extent: Value, scope: Scope) -> int:
+        """An extent as a number: the same in every lane in hand."""
+        return int(self.value(extent, scope).reshape(-1)[0])
+
+    def sizes(self, v: Value, scope: Scope) -> tuple[int, ...]:
+        return tuple(self.size(e, scope) for e in shape_of(v))
+
+    def members(self, d: Domain, scope: Scope) -> Array:
+        """The coordinates of a domain, along a dimension behind the batch."""
+        if d not in self.extents:
+            self.extents[d] = d.extent
+        count = np.arange(self.size(self.extents[d], scope), dtype=np.int64)
+        step = 1 if d.step is None else self.value(d.step, scope)[..., None]
+        return np.asarray(self.value(d.lo, scope)[..., None] + count * step)
+
+    def _compute(self, v: Value, s: Scope) -> Result:
+        match v:
+            case Const(value, d):
+                return np.full((1,) * s.depth, value, storage(d))
+            case Extent() | Stride() | Param() | Physical():
+                return lift(self.arguments.leaf(v), 0, s.depth)
+            case Apply(op, args) | Pointwise(op, args):
+                return self._pointwise(v, op, args, s)
+            case Cast(value, d, mode) | Convert(value, d, mode):
+                return _CASTS[mode](self.value(value, s), d, _dtype(value))
+            case Read(view, subscripts):
+                return self.read(view.name, self.arguments.arrays[view.name], subscripts, s)
+            case Take(value, subscripts):
+                name = arena().names.get(value, "the value")
+                return self._take(name, self.value(value, s), subscripts, s)
+            case Indices(domain):
+                return self.members(domain, s)
+            case Filled(value):
+                whole = self.value(value, s)
+                lanes = whole.reshape(whole.shape[: s.depth] + (1,) * len(shape_of(v)))
+                return np.broadcast_to(lanes, whole.shape[: s.depth] + self.sizes(v, s))
+            case Transpose(value, permutation):
+                return self.value(value, s).transpose(*range(s.depth), *(s.depth + p for p in permutation))
+            case Reshape(value):
+                whole = self.value(value, s)
+                return whole.reshape(whole.shape[: s.depth] + self.sizes(v, s))
+            case TensorReduce():
+                return self._reduce(v, s)
+            case TensorContract():
+                return self._contract(v, s)
+            case Pack(values):
+                return tuple(self.value(x, s) for x in values)
+            case Proj(value, position):
+                return self.value(value, s)[position]
+            case Call(function, args):
+                inner = Scope(s, function.formals)
+                for formal, a in zip(function.formals, args, strict=True):
+                    inner.bind(formal, self.value(a, s))
+                return self.value(function.result, inner)
+            case After(loop):
+                self.loop(loop, s)
+                return s.known[v]
+            case LoopVar() | State() | Formal() | Arg():
+                raise error("E702", language="logical", found=f"{v} is used outside of what binds it")
+        raise error("E702", language="logical", found=f"a {type(v).__name__}, which has no value")
+
+    # ---- pointwise
+
+    def _pointwise(self, v: Value, op: Op, args: tuple[Value, ...], s: Scope) -> Array:
+        if op.name == "select" and not shape_of(args[0]) and any(map(self._reads, args[1:])):
+            return self._branches(v, args, s)
+        rank = max(len(shape_of(a)) for a in args)
+        arrays = [self._aligned(a, rank, s) for a in args]
+        if op.arity < 0:
+            return functools.reduce(lambda a, b: numerics.apply(op, a, b, dtype=_dtype(args[0])), arrays)
+        return numerics.apply(op, *arrays, dtype=_dtype(args[-1]))
+
+    def _aligned(self, v: Value, rank: int, s: Scope) -> Array:
+        """`v` with 1s between the batch and its own dimensions, so that NumPy aligns it from the right."""
+        a = self.value(v, s)
+        return a.reshape(a.shape[: s.depth] + (1,) * (rank - len(shape_of(v))) + a.shape[s.depth :])
+
+    def _reads(self, v: Value) -> bool:
+        if v not in self.reading:
+            self.reading[v] = any(True for _ in find(v, Read)) or any(True for _ in find(v, Take))
+        return self.reading[v]
+
+    def _branches(self, v: Value, args: tuple[Value, ...], s: Scope) -> Array:
+        """A scalar select over values that read memory: each side touches only what its lanes need."""
+        chosen = self.value(args[0], s)
+        rank = len(shape_of(v))
+        if chosen.all() or not chosen.any():
+            only = self._aligned(args[1 if chosen.all() else 2], rank, s)
+            return np.broadcast_to(only, np.broadcast_shapes(only.shape, (1,) * s.depth + self.sizes(v, s)))
+        sides = [self._aligned(a, rank, s.guarded(c)) for a, c in ((args[1], chosen), (args[2], ~chosen))]
+        return numerics.apply(OPERATORS["select"], lift(chosen, s.depth, s.depth + rank), *sides, dtype=_dtype(v))
+
+    # ---- memory
+
+    def coordinates(self, subscripts: Sequence[Subscript], s: Scope) -> tuple[list[Array], int]:
+        """An index array for each dimension of the resource, over the batch and the axes of the result; and how many
+        axes those are."""
+        rank = sum(not isinstance(p, At) for p in subscripts)
+        made, axis = [], 0
+        for p in subscripts:
+            if isinstance(p, At):
+                made.append(lift(self.value(p.value, s), s.depth, s.depth + rank))
+            elif isinstance(p, Along):
+                line = self.members(p.domain, s)
+                shape = line.shape[:-1] + (1,) * axis + line.shape[-1:] + (1,) * (rank - axis - 1)
+                made.append(line.reshape(shape))
+            axis += not isinstance(p, At)
+        return made, rank
+
+    def inside(self, name: str, source: Array, where: list[Array], s: Scope, rank: int, first: int = 0) -> list[Array]:
+        """The index arrays, checked in the lanes in hand; others are pulled inside."""
+        if any(0 in i.shape for i in where):
+            return where
+        live = None if s.active is None else lift(s.active, s.depth, s.depth + rank)
+        made = []
+        for d, (i, n) in enumerate(zip(where, source.shape, strict=True)):
+            wrong = (i < 0) | (i >= n)
+            if wrong.any():
+                bad = wrong if live is None else wrong & live
+                if bad.any():
+                    raise outside(name, d - first, n, int(np.broadcast_to(i, bad.shape)[bad][0]))
+                i = np.where(wrong, 0, i)
+            made.append(i)
+        return made
+
+    def read(self, name: str, source: Array, subscripts: Sequence[Subscript], s: Scope, first: int = 0) -> Array:
+        where, rank = self.coordinates(subscripts, s)
+        return self._gathered(name, source, where, rank, s, first)
+
+    def _gathered(self, name: str, source: Array, where: list[Array], rank: int, s: Scope, first: int) -> Array:
+        where = self.inside(name, source, where, s, rank, first)
+        new = [(1,) * s.depth + (1,) * rank]
+        shape = np.broadcast_shapes(*new, *(i.shape for i in where))
+        if 0 in source.shape and 0 not in shape:  # only lanes that are not in hand remain
+            return np.zeros(shape, source.dtype)
+        if not where:
+            return np.array(source).reshape(shape)
+        return gather(source, where)
+
+    def _take(self, name: str, source: Array, subscripts: Sequence[Subscript], s: Scope) -> Array:
+        """Like a read, with the batch dimensions of the source as further dimensions of the resource."""
+        where, rank = self.coordinates(subscripts, s)
+        lanes = []
+        for d, n in enumerate(source.shape[: s.depth]):
+            lanes.append(np.arange(n).reshape((1,) * d + (n,) + (1,) * (s.depth - d - 1 + rank)))
+        return self._gathered(name, source, lanes + where, rank, s, s.depth)
+
+    # ---- structured
+
+    def _reduce(self, v: TensorReduce, s: Scope) -> Result:
+        rank = max(len(shape_of(x)) for x in v.values)
+        axis = s.depth + v.dimension
+        arrays = [self._aligned(x, rank, s) for x in v.values]
+        name = builtin_name(v.combine)
+        if name is not None and v.identities[0] is identity(name, v.combine.dtypes[0]):
+            op = OPERATORS[
+                {"sum": "add", "prod": "mul", "max": "maximum", "min": "minimum", "any": "or", "all": "and"}[name]
+            ]
+            return numerics.reduce(op, arrays[0], axis, v.combine.dtypes[0], v.keepdims)
+        whole = np.broadcast_shapes(*(a.shape for a in arrays))
+        lines = tuple(np.moveaxis(np.broadcast_to(a, whole), axis, 0) for a in arrays)
+        results = self.folded(v.combine, lines, v.identities)
+        results = tuple(np.expand_dims(r, axis) for r in results) if v.keepdims else results
+        return results[0] if len(results) == 1 else results
+
+    def folded(self, combine: Combine, lines: tuple[Array, ...], identities: tuple[Const, ...]) -> tuple[Array, ...]:
+        """The members along the first dimension, neighbours combined until one is left; of none, the identity."""
+        if lines[0].shape[0] == 0:
+            return tuple(np.full(x.shape[1:], i.value, x.dtype) for x, i in zip(lines, identities, strict=True))
+        while (n := lines[0].shape[0]) > 1:
+            even = n - n % 2
+            pairs = self.combined(combine, tuple(x[0:even:2] for x in lines), tuple(x[1:even:2] for x in lines))
+            lines = tuple(np.concatenate((p, x[even:])) for p, x in zip(pairs, lines, strict=True))
+        return tuple(x[0] for x in lines)
+
+    def combined(self, combine: Combine, left: tuple[Array, ...], right: tuple[Array, ...]) -> tuple[Array, ...]:
+        """`combine` of arrays of one shape, elementwise."""
+        sides = [Arg(side, i, d) for side in "ab" for i, d in enumerate(combine.dtypes)]
+        scope = Scope(Scope(), sides, left[0].shape)
+        for name, value in zip(sides, (*left, *right), strict=True):
+            scope.bind(name, value)
+        return tuple(np.broadcast_to(self.value(b, scope), left[0].shape) for b in combine.bodies)
+
+    def _contract(self, v: TensorContract, s: Scope) -> Array:
+        """Batch dimensions that both sides have are batch; one that only one side has is free there."""
+        l, r = self.value(v.left, s), self.value(v.right, s)
+        both = [d for d in range(s.depth) if l.shape[d] == r.shape[d]]
+        l_only = [d for d in range(s.depth) if d not in both and r.shape[d] == 1]
+        l_keep = [d for d in range(l.ndim) if d >= s.depth or d in both or d in l_only]
+        r_keep = [d for d in range(r.ndim) if d >= s.depth or d not in l_only and (d in both or r.shape[d] != 1)]
+        l_names = [("batch", d) if d < s.depth else ("left", d - s.depth) for d in l_keep]
+        r_names = [("batch", d) if d < s.depth else ("right", d - s.depth) for d in r_keep]
+        batch = [(l_names.index(("batch", d)), r_names.index(("batch", d))) for d in both]
+        batch += [(l_names.index(("left", i)), r_names.index(("right", j))) for i, j in v.batch]
+        summed = [(l_names.index(("left", i)), r_names.index(("right", j))) for i, j in v.summed]
+        result = numerics.contract(
+            l.reshape([l.shape[d] for d in l_keep]), r.reshape([r.shape[d] for d in r_keep]), summed, batch, acc=v.acc
+        )
+        taken = {j for _, j in (*summed, *batch)}
+        names = [n for i, n in enumerate(l_names) if i not in {i for i, _ in summed}]
+        names += [n for j, n in enumerate(r_names) if j not in taken]
+        order = sorted(range(len(names)), key=lambda k: ({"batch": 0, "left": 1, "right": 2}[names[k][0]], names[k][1]))
+        result = result.transpose(order)
+        present = {n[1] for n in names if n[0] == "batch"}
+        for d in range(s.depth):
+            if d not in present:
+                result = np.expand_dims(result, d)
+        return result
+
+
+_CASTS: dict[str, Callable[[Array, DType, DType], Array]] = {
+    "wrap": numerics.cast,
+    "saturate": numerics.saturate_cast,
+    "bits": lambda x, d, source: numerics.bitcast(x, d, source),
+}
+
+
+def _dtype(v: Value) -> DType:
+    d = element(v.type)
+    assert isinstance(d, DType)
+    return d
+
+
+def outside(name: str, axis: int, extent: int, where: int) -> CheckError:
+    """E502 for a coordinate outside `name`."""
+    made = error(
+        "E502", name=name, expected=f"0 <= index < {extent} on axis {axis}", found=f"index {where} on axis {axis}"
+    )
+    assert isinstance(made, CheckError)
+    return made
