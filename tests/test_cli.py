@@ -199,3 +199,9 @@ def test_verify_reports_every_kernel(capsys) -> None:
     assert code == OK
     assert report["summary"] == {"ok": len(report["kernels"])}
     assert {check["machine"] for kernel in report["kernels"] for check in kernel["checks"]} == {"gpu"}
+
+
+def test_passes_are_timed_on_kernels(capsys) -> None:
+    code, out, _ = run(capsys, "passes", "kernels/pointwise.py:relu", "--json")
+    assert code == OK
+    assert all(row["ms"] >= 0 for row in json.loads(out)["passes"])

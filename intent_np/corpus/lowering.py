@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from intent_np.corpus.cases import Entry
+
+if TYPE_CHECKING:
+    from intent_np.passes.pipeline import Trace
 
 LEVELS: Final = ("normal", "grouped", "blocked", "gpu")
 """The levels that NumPy executes, each standing for the last pass that gives it."""
@@ -16,10 +19,11 @@ def lowered(
     stop_after: str,
     constexprs: Mapping[str, Any] | None = None,
     options: Mapping[str, Any] | None = None,
+    trace: Trace | None = None,
 ) -> Any:
     """The program of `entry` behind the pass `stop_after`, in the arena in force.
 
-    `constexprs` and `options` (fields of `CompileOptions`) stand in for those of the entry.
+    `constexprs` and `options` (fields of `CompileOptions`) replace those of the entry.  `trace` records each pass.
     """
     from intent_np.passes.pipeline import run
 
@@ -27,7 +31,8 @@ def lowered(
     given = entry.options if options is None else options
     numerics = given.get("numerics")
     program = entry.kernel.capture(bound, permissions=(numerics,) if numerics else ())
-    return run(program, options=given.get("passes"), disable={*given.get("disable", ())}, stop_after=stop_after)
+    disabled = {*given.get("disable", ())}
+    return run(program, options=given.get("passes"), disable=disabled, stop_after=stop_after, trace=trace)
 
 
 def lowered_launch(
