@@ -1,4 +1,4 @@
-"""choose_launch: triton -> triton.  Warps of an instance and stages of its pipelined loops, from what its fragments hold.
+"""choose_launch: triton -> triton.  Warps of an instance and stages of its loops, from what its fragments hold.
 
     function @gemm(…) …   ->   function @gemm(…) … warps 8 stages 4
 
@@ -75,19 +75,15 @@ def stages(f: Facts) -> int:
 
 def gather(function: Function) -> Facts:
     """The facts about a function."""
-    dots = list(find(function, Dot))
-    shapes = [d.type.shape for d in dots]
-    sizes = [_elements(t.type) for t in walk(function) if isinstance(t.type, Block)]
+    products = [d.type.shape for d in find(function, Dot)]
     loops = list(find(function, ForRange))
-    staged = max((_staged(loop) for loop in loops), default=0)
-    rows = max((s[0].value for s in shapes), default=0)
     return Facts(
-        len(dots),
-        rows,
-        max((s[0].value * s[1].value for s in shapes), default=0),
-        staged,
-        max(sizes, default=1),
-        bool(loops),
+        dots=len(products),
+        rows=max((rows.value for rows, _ in products), default=0),
+        product=max((rows.value * columns.value for rows, columns in products), default=0),
+        staged=max((_staged(loop) for loop in loops), default=0),
+        elements=max((_elements(t.type) for t in walk(function) if isinstance(t.type, Block)), default=1),
+        loops=bool(loops),
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from ..terms.core import rewrite
 from ..terms.dtypes import bool_, i32
 from ..terms.gpu import GPU, Kernel, Reduce
-from ..terms.index import Cast, Const, Value, apply
+from ..terms.index import Cast, Value, apply, const
 from ..terms.normal import builtin, builtin_name, identity
 from .base import nanopass
 
@@ -37,7 +37,7 @@ def legal(t: Reduce) -> Value:
         return t
     dtype: Any = t.type
     if dtype is bool_:
-        return apply("ne", over_i32(t, "max" if name == "any" else "min"), Const(0, i32))
+        return apply("ne", over_i32(t, "max" if name == "any" else "min"), const(0, i32))
     if dtype.is_integer and dtype.bits < 32:
         return Cast(over_i32(t, name), dtype)
     return t

@@ -31,11 +31,12 @@ from ..terms.triton import (
     Number,
     Parameter,
     ProgramId,
+    Size,
     Statement,
     StoreAt,
     Unpack,
     is_literal,
-)  # fmt: skip
+)
 from .base import nanopass
 from .triton_values import Values
 
@@ -85,18 +86,18 @@ class _Lowering:
 
     def _abi_order(self) -> list[Parameter]:
         """Parameters as declared, then strides by view and dimension."""
-        every, place = self.values.parameters.values(), {p.name: i for i, p in enumerate(self.kernel.parameters)}  # type: ignore[attr-defined]
-        strides = sorted(
-            (p for p in every if isinstance(p.source, Stride)),
-            key=lambda p: (place.get(p.source.view, 0), p.source.dim),
-        )
+        views: Any = [p.name for p in self.kernel.parameters]  # type: ignore[attr-defined]
+        every: list[Any] = list(self.values.parameters.values())
+        strides = [p for p in every if isinstance(p.source, Stride)]
+        strides.sort(key=lambda p: (views.index(p.source.view), p.source.dim))
         return [p for p in every if not isinstance(p.source, Stride)] + strides
 
     # ---- the grid
 
     def coordinates(self) -> list[Statement]:
         """The instance's number decoded: the last coordinate is the fastest, or the last two go in groups."""
-        kernel, lines = self.kernel, []
+        kernel = self.kernel
+        lines: list[Statement] = []
         live = []
         for var, extent in zip(kernel.coordinates, kernel.grid, strict=True):
             self.values.nonnegative.add(var)
@@ -168,26 +169,20 @@ class _Lowering:
                 case If(condition, inner):
                     lines.append(IfThen(self.values.lower(condition), tuple(self.block(inner))))
                 case Store():
-                    value = self.values.standalone(self.values.at(s.value, self.values.address_dims(s)))
-                    lines.append(StoreAt(self.values.address(s), value, self.values.mask(s)))
+                    stored = self.values.standalone(self.values.at(s.value, self.values.address_dims(s)))
+                    lines.append(StoreAt(self.values.address(s), stored, self.values.mask(s)))
         self.values.tuples = outside
         return lines
 
     def let(self, var: Var, value: Value) -> list[Statement]:
-        if isinstance(var.dtype, tuple) or (
-            isinstance(value, Proj) and self.values.names.get(var) in self._components(value)
-        ):
+        if isinstance(var.dtype, tuple) or self._unpacked(var, value):
             return []  # bound where the tuple was unpacked
         e = self.values.lower(value)
         if var in self.carried:
             e = self.values.tensor(e)
             if var.dtype is index:
                 e = self.values.hold(e, self.values.held)
-        elif (
-            is_literal(e)
-            or isinstance(e, (Parameter, FullBlock))
-            or (isinstance(value, Var) and value not in self.carried)
-        ):
+        elif isinstance(e, (Number, Size, Parameter, FullBlock)) or (isinstance(e, Name) and value not in self.carried):
             self.values.names[var] = e  # nothing to compute: the name stands for what it names
             return []
         if self.values.is_nonnegative(value) and var not in self.carried:
@@ -242,8 +237,9 @@ class _Lowering:
         if isinstance(s, Let) and isinstance(s.var.dtype, tuple):
             self.values.tuples[s.var] = self.values.tuples[s.value]
 
-    def _components(self, value: Proj) -> tuple[Expr, ...]:
-        return self.values.tuples.get(value.value, ())
+    def _unpacked(self, var: Var, value: Value) -> bool:
+        """Whether a name is that of a component already."""
+        return isinstance(value, Proj) and self.values.names.get(var) in self.values.tuples.get(value.value, ())
 
 
 def _one() -> Value:

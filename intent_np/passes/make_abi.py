@@ -35,12 +35,8 @@ def _argument(p: Parameter, views: dict[str, View]) -> Argument:
         case Stride(view_name, _, multiple) as stride:
             # an alignment in bytes divides strides as well, which count elements
             view = views[view_name]
-            return ScalarArgument(
-                p.name,
-                stride,
-                p.dtype,
-                max(power_of_two(multiple), power_of_two(view.aligned) // view.dtype.bytes or 1),
-            )
+            aligned = power_of_two(view.aligned) // view.dtype.bytes
+            return ScalarArgument(p.name, stride, p.dtype, max(power_of_two(multiple), aligned))
         case Extent(_, _, multiple) as extent:
             return ScalarArgument(p.name, extent, p.dtype, power_of_two(multiple))
     return ScalarArgument(p.name, p.source, p.dtype)  # type: ignore[arg-type]

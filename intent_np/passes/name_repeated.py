@@ -38,7 +38,7 @@ from ..terms.triton import (
     inner,
     names,
     rebound,
-)  # fmt: skip
+)
 from .base import nanopass
 
 SHORT = 3
@@ -63,7 +63,7 @@ def name_repeated(function: Function) -> Function:
 
 
 def _named(body: tuple[Any, ...], scope: Term) -> tuple[Any, ...]:
-    return _Naming(Names(t.name for t in walk(scope) if isinstance(getattr(t, "name", None), str))).block(body)
+    return _Naming(Names(str(getattr(t, "name", "")) for t in walk(scope))).block(body)
 
 
 class _Uses:
@@ -156,10 +156,8 @@ def _movable(e: Any, body: tuple[Any, ...], lines: list[int]) -> bool:
     if names(e) & bound:
         return False
     if any(isinstance(t, LoadAt) for t in inner(e)):
-        apart = any(bodies(body[i]) for i in lines) or any(
-            isinstance(t, StoreAt) for s in body[first:last] for t in _deep(s)
-        )
-        return not apart
+        between = [t for s in body[first:last] for t in _deep(s)]
+        return not any(bodies(body[i]) for i in lines) and not any(isinstance(t, StoreAt) for t in between)
     return True
 
 

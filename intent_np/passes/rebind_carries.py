@@ -1,4 +1,4 @@
-"""rebind_carries: triton -> triton.  A loop's next state takes the name of the state, where the old one is no longer read.
+"""rebind_carries: triton -> triton.  A loop's next state takes the state's name, where the old one is read no more.
 
     acc_1 = tl.dot(a, b, acc)               acc = tl.dot(a, b, acc)
     acc = acc_1                        ->

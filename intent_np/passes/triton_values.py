@@ -36,7 +36,7 @@ from ..terms.triton import (
     Return,
     Size,
     is_literal,
-)  # fmt: skip
+)
 
 DIVISIONS = ("floordiv", "mod", "ceil_div")
 GROWING = ("add", "sub", "mul", "neg", "shl")
@@ -99,7 +99,7 @@ class Values:
             case Arg():
                 return self.arguments[v]
             case Extent() | Stride() | Param():
-                return self.parameter(v, self.dtype(v.type))
+                return self.parameter(v, self.dtype(v.type))  # type: ignore[arg-type]
             case Range(size):
                 return Arange(size)
             case Full(value, dtype, extents):
@@ -181,27 +181,31 @@ class Values:
             args[1] = self.standalone(args[1])
         elif all(is_literal(a) for a in args):
             args[0] = self.standalone(args[0])
-        plain = v.op.name in DIVISIONS and all(self.is_nonnegative(a) for a in v.args)
-        return self.operate(v.op, args, plain)
+        return self.operate(v.op, args, v.op.name in DIVISIONS and self.is_natural(*v.args))
 
-    def operate(self, op: Op | str, args: list[Expr], nonnegative: bool = False) -> Expr:
+    def operate(self, op: Op | str, args: list[Expr], natural: bool = False) -> Expr:
         """An operator on expressions, wide enough for the result where an index is held in 64 bits."""
         op = OPERATORS[op] if isinstance(op, str) else op
         first = op.name == "select"
         dtypes = {a.type.dtype for a in args[first:]}
         if dtypes == {i32, i64}:
-            # a literal takes the dtype of what it meets; one that needs 64 bits widens the others itself
-            args = [self.hold(a, i64) if isinstance(a, Number) or any(isinstance(b, Number) and b.dtype is i64 for b in args)
-                    else a for a in args]  # fmt: skip
+            # a literal takes the dtype of what it meets; one that needs 64 bits widens what it meets
+            wide = any(isinstance(a, Number) and a.type.dtype is i64 for a in args)
+            args = [self.hold(a, i64) if wide or isinstance(a, Number) else a for a in args]
         elif dtypes == {i32} and self.held is i64 and op.name in GROWING:
             i = next((i for i, a in enumerate(args) if not is_constant(a)), None)
             if i is not None:
                 args[i] = ConvertTo(args[i], i64)
-        return Pointwise(op, tuple(args), nonnegative)
+        return Pointwise(op, tuple(args), natural)
 
     def _place(self, p: Value) -> tuple[int, ...]:
         """Predicates read in the order of their axes, scalar ones first."""
         return tuple(self.order.index(d) for d in self.dims(p.lanes))
+
+    def is_natural(self, dividend: Value, divisor: Value) -> bool:
+        """Whether a quotient of indices is one of natural numbers, by one that is not zero."""
+        positive = isinstance(divisor, Physical) or (isinstance(divisor, Const) and self.is_nonnegative(divisor))
+        return divisor.type is index and positive and not is_const(divisor, 0) and self.is_nonnegative(dividend)
 
     def is_nonnegative(self, v: Value) -> bool:
         """Whether an index is certainly not below zero."""
@@ -295,10 +299,8 @@ class Values:
             inner = Values((), self.held, Names(spelled))
             for arg in find(combine.bodies, Arg):
                 inner.arguments[arg] = parameters[arg.position + (n if arg.side == "b" else 0)]
-            results = tuple(
-                inner.hold(e, d) if d.is_integer else e
-                for e, d in zip(map(inner.lower, combine.bodies), dtypes, strict=True)
-            )
+            bodies = [inner.lower(b) for b in combine.bodies]
+            results = tuple(inner.hold(e, d) if d.is_integer else e for e, d in zip(bodies, dtypes, strict=True))
             self.helpers[key] = Helper(self.fresh.fresh(hint), parameters, (Return(results),))
         return self.helpers[key]
 

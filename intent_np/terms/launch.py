@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from .core import Term, find, term
 from .dtypes import DType
 from .index import Apply, Cast, Const, Extent, Param, Physical, Stride, Value
-from .language import Language
 from .normal import View
 from .triton import TRITON, Function
 
@@ -109,6 +108,19 @@ LAUNCH = TRITON.extend(
 )
 
 __all__ = [
-    "LAUNCH", "Apply", "Argument", "Cast", "Const", "Extent", "Launch", "Param", "PointerArgument", "ScalarArgument",
-    "Stride", "TRITON_NAMES", "constants", "divisibility", "signature",
+    "LAUNCH",
+    "TRITON_NAMES",
+    "Apply",
+    "Argument",
+    "Cast",
+    "Const",
+    "Extent",
+    "Launch",
+    "Param",
+    "PointerArgument",
+    "ScalarArgument",
+    "Stride",
+    "constants",
+    "divisibility",
+    "signature",
 ]  # fmt: skip

@@ -1,0 +1,196 @@
+"""triton terms as Python source that reads like a person's.
+
+Everything has been decided before: this file only knows precedence, literals and where `tl.` goes.  Pointwise
+operators are spelled by `spelling.py`, long lines are broken by `layout.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from ...numerics.literals import FORMATS, round_to
+from ...terms import triton as t
+from ...terms.core import find
+from ...terms.dtypes import DType, bool_, f32
+from ...terms.triton import Expr, Function, Helper
+from .layout import STEP, WIDTH, wrap
+from .spelling import ATOM, PRODUCT, SUM, TYPES, UNARY, Spelled, Spelling
+
+UPDATES = {"add": ("+", SUM + 1), "sub": ("-", SUM + 1), "mul": ("*", PRODUCT + 1)}
+"""Operators with an augmented assignment, and the level that their right operand needs."""
+
+
+def print_triton(function: Function, capability: int = 80) -> str:
+    """The module: imports, the helpers that are used, the function.  `capability` is the device's, as in sm_80."""
+    return Printer(function, capability).module()
+
+
+def number(value: Any, dtype: DType) -> str:
+    """A literal: the shortest decimal that is this number in its dtype, also where it passes through f32 on its way."""
+    if not dtype.is_float:
+        return repr(value)
+    if not math.isfinite(value):
+        return f'float("{value}")'
+    form = FORMATS[dtype.name]
+    for digits in range(1, 17):
+        short = float(f"{value:.{digits}g}")
+        single = round_to(short, FORMATS["f32"]) if dtype.bits < 32 else short
+        if single is not None and round_to(short, form) == value and round_to(single, form) == value:
+            return repr(short)
+    return repr(value)
+
+
+class Printer:
+    """Prints one function.  An expression becomes its text and its precedence."""
+
+    def __init__(self, function: Function, capability: int = 80) -> None:
+        self.function = function
+        self.spelling = Spelling(capability)
+
+    # ---- the module
+
+    def module(self) -> str:
+        body = self.block(self.function.body, STEP) or [STEP + "pass"]
+        helpers = [self.helper(h) for h in find(self.function, Helper)]
+        # what helpers need is known only when they are printed
+        parts = [*self.spelling.helpers(), *helpers, ["@triton.jit", *self.header(), *body]]
+        head = ["import triton", "import triton.language as tl", *self.spelling.imports()]
+        return "\n".join(head) + "".join("\n\n\n" + "\n".join(p) for p in parts) + "\n"
+
+    def header(self) -> list[str]:
+        """The signature, on one line or a line each for pointers, numbers, strides and constexprs."""
+        f = self.function
+        groups: dict[str, list[str]] = {"View": [], "Number": [], "Stride": [], "Constexpr": []}
+        for p in f.parameters:
+            kind = type(p.source).__name__
+            groups[kind if kind in groups else "Number"].append(p.name)
+        groups["Constexpr"] = [f"{p.name}: tl.constexpr" for p in f.constexprs]
+        line = f"def {f.name}({', '.join(x for g in groups.values() for x in g)}):"
+        if len(line) <= WIDTH:
+            return [line]
+        lines: list[str] = []
+        for g in groups.values():
+            if g:
+                text = f"{STEP}{', '.join(g)},"
+                lines += [text] if len(text) <= WIDTH else [f"{STEP}{x}," for x in g]
+        return [f"def {f.name}(", *lines, "):"]
+
+    def helper(self, h: Helper) -> list[str]:
+        return ["@triton.jit", f"def {h.name}({', '.join(p.name for p in h.parameters)}):", *self.block(h.body, STEP)]
+
+    # ---- statements
+
+    def block(self, body: Iterable[Any], indent: str) -> list[str]:
+        return [line for s in body for line in self.statement(s, indent)]
+
+    def statement(self, s: Any, indent: str) -> list[str]:
+        match s:
+            case t.Assign(target, value):
+                return wrap(self.assignment(target.name, value), indent)
+            case t.Unpack(targets, value):
+                return wrap(f"{', '.join(x.name for x in targets)} = {self.text(value)}", indent)
+            case t.StoreAt(address, value, mask):
+                guard = [] if mask is None else [f"mask={self.text(mask)}"]
+                return wrap(f"tl.store({', '.join([self.text(address), self.text(value), *guard])})", indent)
+            case t.ForRange(target, lo, hi, step, body, note):
+                comment = [f"{indent}# {note}"] if note else []
+                bounds = ", ".join(self.text(b) for b in (lo, hi, step))
+                return [*comment, f"{indent}for {target.name} in range({bounds}):", *self.block(body, indent + STEP)]
+            case t.IfThen(condition, body):
+                return [f"{indent}if {self.text(condition)}:", *self.block(body, indent + STEP)]
+            case t.Return(values):
+                return wrap(f"return {', '.join(self.text(v) for v in values)}", indent)
+        raise TypeError(f"no statement: {type(s).__name__}")
+
+    def assignment(self, name: str, value: Expr) -> str:
+        """`x = …`, or `x += …` where that says the same."""
+        if isinstance(value, t.Pointwise) and value.op.name in UPDATES and isinstance(value.args[0], t.Name):
+            symbol, level = UPDATES[value.op.name]
+            text = f"{name} {symbol} {self.operand(value.args[1], level)}"
+            if text == self.text(value):
+                return f"{name} {symbol}= {self.text(value.args[1])}"
+        return f"{name} = {self.text(value)}"
+
+    # ---- expressions
+
+    def text(self, e: Expr) -> str:
+        return self.spell(e)[0]
+
+    def operand(self, e: Expr, level: int) -> str:
+        text, own = self.spell(e)
+        return text if own >= level else f"({text})"
+
+    def spell(self, e: Any) -> Spelled:
+        match e:
+            case t.Name(name) | t.Parameter(name):
+                return name, ATOM
+            case t.Size(extent):
+                return extent.name, ATOM
+            case t.Number(value, dtype):
+                text = number(value, dtype)
+                return text, UNARY if text.startswith("-") else ATOM
+            case t.FullBlock(value, dtype, shape):
+                if value == 0 and shape and dtype is not bool_:
+                    return f"tl.zeros({spelled_shape(shape)}, {TYPES[dtype.name]})", ATOM
+                return f"tl.full({spelled_shape(shape)}, {number(value, dtype)}, {TYPES[dtype.name]})", ATOM
+            case t.Arange(extent):
+                return f"tl.arange(0, {extent.name})", ATOM
+            case t.ProgramId():
+                return "tl.program_id(0)", ATOM
+            case t.Expand(value, at):
+                places = ", ".join("None" if i in at else ":" for i in range(len(e.type.shape)))
+                return f"{self.operand(value, ATOM)}[{places}]", ATOM
+            case t.Permute(value, order):
+                places = "" if order == (1, 0) else "".join(f", {i}" for i in order)
+                return f"tl.trans({self.text(value)}{places})", ATOM
+            case t.BroadcastTo(value, shape):
+                return f"tl.broadcast_to({self.text(value)}, {spelled_shape(shape)})", ATOM
+            case t.Address(pointer, offsets):
+                return " + ".join([self.operand(pointer, SUM), *(self.operand(o, PRODUCT) for o in offsets)]), SUM
+            case t.LoadAt(address, mask, other):
+                guard = [f"{word}={self.text(x)}" for word, x in (("mask", mask), ("other", other)) if x is not None]
+                return f"tl.load({', '.join([self.text(address), *guard])})", ATOM
+            case t.Pointwise():
+                return self.pointwise(e)
+            case t.ConvertTo(value, dtype, mode):
+                return self.spelling.conversion(self.spell(value), value.type.dtype, dtype, mode=mode)
+            case t.Dot():
+                return self.dot(e), ATOM
+            case t.ReduceCall(function, axis, values, helper):
+                if helper is None:
+                    return f"tl.{function}({self.text(values[0])}, axis={axis})", ATOM
+                operands = ", ".join(self.text(v) for v in values)
+                return f"tl.reduce({operands if len(values) == 1 else f'({operands})'}, {axis}, {helper.name})", ATOM
+        raise TypeError(f"no expression: {type(e).__name__}")
+
+    def pointwise(self, e: t.Pointwise) -> Spelled:
+        if e.type.dtype.is_integer and not e.type.shape and e.op.name in ("minimum", "maximum"):
+            return f"{e.op.name[:3]}({', '.join(self.text(a) for a in e.args)})", ATOM
+        if e.op.name == "ceil_div" and e.natural:
+            return f"tl.cdiv({', '.join(self.text(a) for a in e.args)})", ATOM
+        operands = e.args[1:] if e.op.name == "select" else e.args
+        dtype = next((a.type.dtype for a in operands if not t.is_literal(a)), operands[0].type.dtype)
+        return self.spelling.operator(e.op, dtype, [self.spell(a) for a in e.args], e.natural, e.natural)
+
+    def dot(self, e: t.Dot) -> str:
+        """Never less precise than asked: no TF32, and no short accumulation of 8-bit floats."""
+        args = [self.text(e.left), self.text(e.right)]
+        if e.accumulator is not None:
+            args.append(self.text(e.accumulator))
+        dtype = e.left.type.dtype
+        if dtype is f32:
+            args.append('input_precision="ieee"')
+        elif dtype.is_float and dtype.bits == 8:
+            args.append("max_num_imprecise_acc=0")
+        if e.acc is not f32:
+            args.append(f"out_dtype={TYPES[e.acc.name]}")
+        return f"tl.dot({', '.join(args)})"
+
+
+def spelled_shape(shape: tuple[Any, ...]) -> str:
+    return f"[{', '.join(x.name for x in shape)}]"
+
+
+__all__ = ["Printer", "number", "print_triton"]

@@ -1,0 +1,176 @@
+"""From gpu kernels to Triton text: readable (goldens), compiled ahead of time, and run on NumPy arrays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from intent_np.backends.triton.compiler import compile_source
+from intent_np.backends.triton.printer import print_triton
+from intent_np.passes.choose_launch import choose_launch
+from intent_np.passes.legalize_dot import legalize_dot
+from intent_np.passes.legalize_reduce import legalize_reduce
+from intent_np.passes.lower_to_triton import lower_to_triton
+from intent_np.passes.make_abi import make_abi
+from intent_np.passes.name_repeated import name_repeated
+from intent_np.passes.order_fragments import order_fragments
+from intent_np.passes.rebind_carries import rebind_carries
+from intent_np.target import SM_80, SM_90, SM_100
+from intent_np.terms.core import Arena
+from intent_np.terms.gpu import GPU
+from intent_np.terms.launch import LAUNCH, Launch, constants, divisibility, signature
+from intent_np.terms.parse import parse
+from intent_np.terms.triton import TRITON
+from intent_np.testing.triton_interpreter import interpret
+from tests.backends.triton_kernels import TEXTS, kernel
+
+NAMES = sorted(TEXTS)
+
+
+def lower(gpu: Any, bits: int = 32) -> Launch:
+    """The way from a kernel to its launch, each result checked."""
+    gpu = legalize_reduce(legalize_dot(order_fragments(gpu)))
+    assert GPU.check(gpu) == []
+    function = lower_to_triton(gpu, index_bits=bits)
+    for step in (rebind_carries, name_repeated, choose_launch):
+        assert TRITON.check(function) == []
+        function = step(function)
+    launch = make_abi(function)
+    assert LAUNCH.check(launch) == []
+    return launch  # type: ignore[no-any-return]
+
+
+@pytest.fixture
+def arena() -> Any:
+    with Arena() as space:
+        yield space
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_text_is_the_reviewed_one(name: str, golden: Any, arena: Arena) -> None:
+    golden(f"{name}.py", print_triton(lower(kernel(name)).function))
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+@pytest.mark.parametrize("name", NAMES)
+def test_text_form_reads_back(name: str, bits: int, arena: Arena) -> None:
+    launch = lower(kernel(name), bits)
+    assert parse(repr(launch), LAUNCH) is launch
+    assert parse(repr(launch.function), TRITON) is launch.function
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+@pytest.mark.parametrize("name", NAMES)
+def test_compiles_without_a_gpu(name: str, bits: int, arena: Arena, tmp_path: Path) -> None:
+    launch = lower(kernel(name), bits)
+    source, f = print_triton(launch.function), launch.function
+    for target in (SM_90,) if bits == 64 else (SM_80, SM_90, SM_100):
+        facts = (signature(launch), constants(launch), divisibility(launch))
+        made = compile_source(source, f.name, *facts, target, f.num_warps, f.num_stages, tmp_path)
+        assert made.cubin
+        assert made.stack_bytes == 0
+
+
+# ---- what the text computes --------------------------------------------------------------------------------------
+
+
+MATMULS = [("gemm", "f16"), ("gemm_f32", "f32"), ("gemm_i8", "i8"), ("gemm_grouped", "f16")]
+
+
+def run(launch: Launch, arrays: dict[str, Any], **scalars: Any) -> None:
+    interpret(launch, print_triton(launch.function), arrays, scalars)
+
+
+def matrix(rng: Any, m: int, n: int, dtype: str, kind: int = 0) -> Any:
+    """A matrix with contiguous rows: of its own (0), a window of a larger one (1), every other row from the end (2)."""
+    size = (2 * m + 1, n + 3)
+    whole = rng.integers(-5, 5, size) if dtype.startswith("i") else rng.standard_normal(size)
+    whole = whole.astype({"f16": np.float16, "f32": np.float32, "i8": np.int8}[dtype])
+    return (np.ascontiguousarray(whole[:m, :n]), whole[1 : m + 1, 2 : n + 2], whole[::-2][:m, :n])[kind]
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+@pytest.mark.parametrize("kind", [0, 1, 2])
+@pytest.mark.parametrize(("name", "dtype"), MATMULS)
+def test_matmul(name: str, dtype: str, kind: int, bits: int, arena: Arena) -> None:
+    launch, rng = lower(kernel(name), bits), np.random.default_rng(0)
+    for m, n, k in ((33, 70, 41), (64, 64, 64), (1, 1, 1), (100, 17, 0), (0, 5, 3)):
+        a, b = matrix(rng, m, k, dtype, kind), matrix(rng, k, n, dtype, kind)
+        c = np.full((m, n), 7, np.int32 if dtype == "i8" else np.float32)
+        run(launch, {"A": a, "B": b, "C": c}, M=m, N=n, K=k)
+        wide = np.float64 if dtype != "i8" else np.int32
+        np.testing.assert_allclose(c, a.astype(wide) @ b.astype(wide), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 127, 128])
+def test_softmax(columns: int, arena: Arena) -> None:
+    x = np.random.default_rng(1).standard_normal((5, columns)).astype(np.float16) * 4 - 20
+    y = np.zeros_like(x)
+    run(lower(kernel("softmax")), {"x": x, "y": y})
+    e = np.exp(x.astype(np.float64) - x.max(1, keepdims=True))
+    np.testing.assert_allclose(y, e / e.sum(1, keepdims=True), rtol=2e-3, atol=1e-6)
+
+
+def test_transpose(arena: Arena) -> None:
+    x = np.arange(70 * 45, dtype=np.float32).reshape(70, 45)
+    y = np.zeros((45, 70), np.float32)
+    run(lower(kernel("transpose")), {"x": x, "y": y})
+    np.testing.assert_array_equal(y, x.T)
+
+
+def test_two_strides_and_a_scalar(arena: Arena) -> None:
+    rng = np.random.default_rng(2)
+    x = rng.standard_normal((50, 37)).astype(np.float16).T
+    bias = rng.standard_normal(50).astype(np.float16)
+    y = np.zeros((37, 50), np.float16)
+    run(lower(kernel("bias_relu")), {"x": x, "bias": bias, "y": y}, alpha=0.5)
+    np.testing.assert_array_equal(
+        y, np.maximum(x.astype(np.float32) * 0.5 + bias.astype(np.float32), 0).astype(np.float16)
+    )
+
+
+@pytest.mark.parametrize("columns", [0, 1, 63, 64, 65, 200])
+def test_loops_in_two_segments_carry_one_state(columns: int, arena: Arena) -> None:
+    x = -1 - np.abs(np.random.default_rng(3).standard_normal((4, columns))).astype(np.float32)
+    if columns > 3:
+        x[2, 3] = np.nan
+    y = np.zeros(4, np.float32)
+    run(lower(kernel("row_max")), {"x": x, "y": y})
+    np.testing.assert_array_equal(y, x.max(1, initial=-np.inf))
+
+
+def test_tuple_reduction(arena: Arena) -> None:
+    x = np.random.default_rng(4).integers(0, 9, (6, 100)).astype(np.float32)
+    value, place = np.zeros(6, np.float32), np.zeros(6, np.int64)
+    run(lower(kernel("argmax")), {"x": x, "value": value, "place": place})
+    np.testing.assert_array_equal(value, x.max(1))
+    np.testing.assert_array_equal(place, x.argmax(1))
+
+
+def test_sum_of_products(arena: Arena) -> None:
+    rng = np.random.default_rng(5)
+    a, x = rng.standard_normal((70, 100)).astype(np.float16), rng.standard_normal(100).astype(np.float16)
+    y = np.zeros(70, np.float32)
+    run(lower(kernel("matvec")), {"A": a, "x": x, "y": y})
+    np.testing.assert_allclose(y, a.astype(np.float64) @ x.astype(np.float64), rtol=1e-5, atol=1e-5)
+
+
+def test_attention_with_three_carries(arena: Arena) -> None:
+    rng = np.random.default_rng(6)
+    q, k, v = (rng.standard_normal((2, n, 32)).astype(np.float16) for n in (70, 50, 50))
+    out = np.zeros_like(q)
+    run(lower(kernel("attention")), {"q": q, "k": k, "v": v, "out": out})
+    s = q.astype(np.float64) @ k.astype(np.float64).transpose(0, 2, 1) * 32**-0.5
+    p = np.exp(s - s.max(-1, keepdims=True))
+    np.testing.assert_allclose(out, p / p.sum(-1, keepdims=True) @ v.astype(np.float64), rtol=1e-2, atol=2e-3)
+
+
+def test_narrow_integers_and_predicates(arena: Arena) -> None:
+    x = np.random.default_rng(7).integers(-128, 128, (9, 60)).astype(np.int8)
+    total, some = np.zeros(9, np.int8), np.zeros(9, np.bool_)
+    run(lower(kernel("counts")), {"x": x, "total": total, "some": some})
+    np.testing.assert_array_equal(total, x.sum(1, dtype=np.int8))
+    np.testing.assert_array_equal(some, (x > 100).any(1))

@@ -1,0 +1,31 @@
+"""What all tests share: golden files, rewritten by `--update-golden` and compared otherwise."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write the golden files anew instead of comparing")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """`golden(name, text)`: the text is the one in `golden/NAME` beside the test's file."""
+    folder = Path(request.path).parent / "golden"
+
+    def check(name: str, text: str) -> None:
+        path = folder / name
+        if request.config.getoption("--update-golden"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        expected = path.read_text() if path.exists() else ""
+        if text != expected:
+            difference = difflib.unified_diff(expected.splitlines(), text.splitlines(), str(path), "now", lineterm="")
+            pytest.fail("\n".join([*difference, "(pytest --update-golden accepts this)"]), pytrace=False)
+
+    return check
