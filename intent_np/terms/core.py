@@ -37,8 +37,12 @@ from .operators import Op
 NO_AXES: frozenset[Any] = frozenset()
 
 
-class Literal:
-    """Annotation of a field that holds a Python bool, int or float; its bits take part in identity."""
+if typing.TYPE_CHECKING:
+    Literal: typing.TypeAlias = bool | int | float
+else:
+
+    class Literal:
+        """Annotation of a field that holds a Python bool, int or float; its bits take part in identity."""
 
 
 class Arena:
