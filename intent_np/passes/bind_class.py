@@ -21,11 +21,11 @@ def bind_class(
     program: Program,
     *,
     unit: Mapping[str, int | None] = {},
-    aligned: int = 1,
+    aligned: Mapping[str, int] = {},
     bounds: Mapping[str, int] = {},
     multiples: Mapping[str, int] = {},
 ) -> Program:
-    """State what holds for every call of a variant: unit strides, alignment in bytes, bounds and divisors of extents.
+    """State what holds for every call of a variant: unit strides, alignment of views in bytes, bounds and divisors of extents.
 
     Before grouping, since roles ask for bounds and masks for divisors.
     Preserves meaning for the calls of the class; the host checks membership at each launch.
@@ -37,14 +37,11 @@ def bind_class(
         if isinstance(t, Stride):
             if unit.get(t.view) == t.dim:
                 return const(1)
-            return replace(t, multiple=max(t.multiple, aligned_elements(t.view)))
+            return replace(t, multiple=max(t.multiple, aligned.get(t.view, 1) // sizes[t.view], 1))
         if isinstance(t, View):
-            return replace(t, aligned=max(t.aligned, aligned))
+            return replace(t, aligned=max(t.aligned, aligned.get(t.name, 1)))
         return node(t)
 
     sizes = {v.name: v.dtype.bytes for v in program.parameters if isinstance(v, View)}
-
-    def aligned_elements(view: str) -> int:
-        return max(1, aligned // sizes[view])
 
     return rewrite((program,), step)[0]  # type: ignore[no-any-return]

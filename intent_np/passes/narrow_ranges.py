@@ -16,7 +16,7 @@ from ..rules.affine import Affine, difference
 from ..rules.facts import at_most
 from ..rules.simplify import node, simplify, substitute
 from ..terms.blocked import BLOCKED, Base, BlockedProgram, Carry, Loop, Point, Segment, Whole, complete, scoped
-from ..terms.core import children, inherit, replace
+from ..terms.core import arena, children, inherit, replace
 from ..terms.dtypes import bool_, index
 from ..terms.index import Const, Value, add, apply, const, is_const, is_op, lt, mul, sub
 from ..terms.normal import Coord, Store
@@ -93,9 +93,10 @@ class _Narrowing:
             decided[p] = Const(True, bool_)
         if not decided or not self.peel or (set(decided) == {member} and member not in predicates):
             return [replace(whole, lo=start, hi=stop)]
-        return self._split(whole, decided, (start, stop), (true_from, true_to), lo, size)
+        label = arena().names.get(s, "the axis")
+        return self._split(whole, decided, (start, stop), (true_from, true_to), lo, size, label)
 
-    def _split(self, whole: Segment, decided: Mapping[Any, Any], bounds: Any, inner: Any, lo: Value, size: Value) -> list[Segment]:
+    def _split(self, whole: Segment, decided: Mapping[Any, Any], bounds: Any, inner: Any, lo: Value, size: Value, label: str) -> list[Segment]:
         (start, stop), (true_from, true_to) = bounds, inner
         begin, end = start, stop
         for x in true_from:
@@ -105,14 +106,14 @@ class _Narrowing:
         out = []
         if true_from:
             begin = _least(begin, stop)
-            out.append(replace(whole, lo=start, hi=begin, note="boundary"))
+            out.append(replace(whole, lo=start, hi=begin, note=f"boundary blocks of {label}"))
         if true_to:
             end = _most(end, begin)
         effects = tuple(substitute(e, decided) for e in whole.effects)
         values = tuple(substitute(v, decided) for v in whole.values)
-        out.append(Segment(begin, end, values, effects, "full"))
+        out.append(Segment(begin, end, values, effects, f"whole blocks of {label}"))
         if true_to:
-            out.append(replace(whole, lo=end, hi=stop, note="boundary"))
+            out.append(replace(whole, lo=end, hi=stop, note=f"boundary blocks of {label}"))
         return out
 
 

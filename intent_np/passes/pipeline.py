@@ -17,16 +17,22 @@ from .base import Pass
 from .bind_class import bind_class
 from .block_axes import block_axes
 from .choose_fills import choose_fills
+from .choose_launch import choose_launch
 from .contract_fma import contract_fma
 from .emit import emit
 from .expand_contractions import expand_contractions
 from .form_groups import form_groups
 from .inline_calls import inline_calls
 from .lower_to_coordinates import lower_to_coordinates
+from .lower_to_triton import lower_to_triton
+from .make_abi import make_abi
+from .name_repeated import name_repeated
 from .narrow_ranges import narrow_ranges
 from .online import online
 from .order_effects import order_effects
+from .order_fragments import order_fragments
 from .order_programs import order_programs
+from .rebind_carries import rebind_carries
 from .share_traversals import share_traversals
 from .step_algebra import fold_exponentials, scale_out_of_maximum
 
@@ -53,6 +59,13 @@ PIPELINE: tuple[Pass, ...] = (
     emit,
     # gpu
     contract_fma,
+    order_fragments,
+    lower_to_triton,
+    # triton
+    rebind_carries,
+    name_repeated,
+    choose_launch,
+    make_abi,
 )
 
 
@@ -81,18 +94,19 @@ def run(
     check: bool = False,
     observe: Callable[[Pass, Any], None] | None = None,
     trace: Trace | None = None,
-    source: Language | None = None,
+    after: str | None = None,
 ) -> Any:
-    """Take `program` through the pipeline from the language that it is in.
+    """Take `program` through the pipeline, from the first pass of its language, or from behind the pass `after`.
 
     `options[pass][key]` sets options; `disable` skips optional passes; `observe(pass, program)` sees each result;
     `check` verifies each result against its language and raises the first violation.
     """
     options = options or {}
-    for name in (*options, *disable, *((stop_after,) if stop_after else ())):
+    for name in (*options, *disable, *((stop_after,) if stop_after else ()), *((after,) if after else ())):
         by_name(name)
-    language = source or language_of(program)
-    for p in PIPELINE:
+    language = language_of(program)
+    rest = PIPELINE[PIPELINE.index(by_name(after)) + 1 :] if after else PIPELINE
+    for p in rest:
         if p.source is not language:
             continue
         if p.name in disable:

@@ -1,0 +1,181 @@
+"""`compile`: from a kernel to an artifact.
+
+The front half (capture, coordinates) runs once; everything behind `bind_class` runs once a variant, at compile time for
+the classes that are asked for, and at a call for a class that is new.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from .passes.base import Pass
+from .passes.pipeline import PIPELINE, Trace, run
+from .plans import bound_class, kernel_plan, variant_plan
+from .runtime.artifact import Artifact, Variant
+from .runtime.plan import KernelPlan, VariantClass, generic_class
+from .target import Target, resolve
+from .terms.core import Arena
+from .terms.launch import constants, divisibility, signature
+from .terms.text import show
+
+NUMERICS: Final = {
+    "strict": (),
+    "relaxed_normalization": ("relaxed_normalization",),
+    "relaxed_algebra": ("relaxed_algebra",),
+    "relaxed": ("relaxed_algebra", "relaxed_normalization"),
+}
+SHARED_LEVELS: Final = ("logical", "normal")
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """How to compile.
+
+    numerics:  what the caller allows beyond exact numerics: strict, relaxed_normalization, relaxed_algebra, relaxed
+    disable:   names of optional passes to leave out
+    passes:    options of passes, `{"narrow_ranges": {"peel": False}}`
+    check:     verify the program after every pass
+    """
+
+    numerics: str = "strict"
+    disable: tuple[str, ...] = ()
+    passes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    check: bool = False
+
+    @property
+    def permissions(self) -> tuple[str, ...]:
+        """The permissions, by the names that programs carry."""
+        if self.numerics not in NUMERICS:
+            from .errors import error
+
+            raise error("E110", name="numerics", expected=", ".join(NUMERICS), found=self.numerics)
+        return NUMERICS[self.numerics]
+
+
+def compile(
+    kernel: Any,
+    target: str | Target = "auto",
+    constexprs: Mapping[str, Any] | None = None,
+    options: CompileOptions | None = None,
+    classes: Iterable[VariantClass] = (),
+    examples: Iterable[Any] = (),
+) -> Artifact:
+    """Compile `kernel` for `target`.
+
+    target:      `auto` (this machine's GPU, else the program machine), `cpu`, `reference`, `sm_90`, …, or a `Target`
+    constexprs:  values of the kernel's constexprs; defaults fill in
+    classes:     variants to compile ahead beside the generic one
+    examples:    tuples of arguments whose classes are compiled ahead
+
+    Raises `CompileError` with every error found, `ProviderError` from the lower compiler.
+    """
+    chosen = resolve(target)
+    compilation = Compilation(kernel, chosen, dict(constexprs or {}), options or CompileOptions())
+    if not chosen.is_gpu:
+        return compilation.host_artifact()
+    return compilation.device_artifact(classes, examples)
+
+
+def load(path: Any) -> Artifact:
+    """The artifact saved in the folder `path`; launching it needs NumPy and CuPy alone."""
+    from .runtime.storage import load as read
+
+    return read(path)
+
+
+class Compilation:
+    """One kernel on its way to one target; holds the arena of its terms."""
+
+    def __init__(self, kernel: Any, target: Target, constexprs: dict[str, Any], options: CompileOptions) -> None:
+        self.kernel, self.target, self.options = kernel, target, options
+        self.arena, self.lock = Arena(), threading.Lock()
+        self.texts: dict[str, str] = {}
+        with self.arena:
+            self.logical = kernel.capture(constexprs, options.permissions)
+            self.texts["logical"] = show(self.logical)
+            if target.name != "reference":
+                self.normal = self.lowered(self.logical, stop_after="order_effects")
+                self.texts["normal"] = show(self.normal)
+                self.plan: KernelPlan = kernel_plan(kernel, kernel.bind(constexprs), self.normal)
+            else:
+                self.plan = kernel_plan(kernel, kernel.bind(constexprs), self.lowered(self.logical, stop_after="lower_to_coordinates"))
+
+    def lowered(self, program: Any, **run_options: Any) -> Any:
+        """The program behind the passes that are asked for."""
+        given: dict[str, dict[str, Any]] = {name: dict(values) for name, values in self.options.passes.items()}
+        for name, values in run_options.pop("options", {}).items():
+            given[name] = {**values, **given.get(name, {})}
+        return run(program, options=given, disable=set(self.options.disable), check=self.options.check, **run_options)
+
+    # ---- NumPy targets
+
+    def host_artifact(self) -> Artifact:
+        from .runtime.host import HostArtifact
+
+        if self.target.name == "reference":
+            from .backends.reference import logical as machine
+
+            program = self.logical
+        else:
+            from .backends import program as machine  # type: ignore[no-redef]
+
+            with self.arena:
+                options = {"bind_class": bound_class(self.plan, generic_class(self.plan))}
+                program = self.lowered(self.normal, options=options, stop_after=LAST_SHARED, after="order_effects")
+                self.texts["gpu"] = show(program)
+        views = {v.name for v in self.plan.views}
+
+        def execute(values: Mapping[str, Any]) -> None:
+            arrays = {n: v for n, v in values.items() if n in views}
+            scalars = {n: v for n, v in values.items() if n not in views}
+            with self.lock, self.arena:
+                machine.run(program, arrays, scalars)
+
+        return HostArtifact(self.plan, self.target, execute, texts=self.texts)
+
+    # ---- GPU targets
+
+    def device_artifact(self, classes: Iterable[VariantClass], examples: Iterable[Any]) -> Artifact:
+        from .runtime.device import DeviceArtifact
+        from .runtime.examples import class_of
+
+        wanted = [generic_class(self.plan), *classes, *(class_of(self.plan, e) for e in examples)]
+        variants = [self.variant(holds) for holds in dict.fromkeys(wanted)]
+        return DeviceArtifact(self.plan, self.target, variants, self.variant, texts=self.texts)
+
+    def variant(self, holds: VariantClass) -> Variant:
+        """Compile one variant: from `bind_class` to a cubin."""
+        from .backends.triton.compiler import compile_source
+        from .backends.triton.printer import print_triton
+
+        with self.lock, self.arena:
+            trace = Trace()
+            options: dict[str, Any] = {
+                "bind_class": bound_class(self.plan, holds),
+                "lower_to_triton": {"index_bits": holds.index_bits},
+            }
+            launch = self.lowered(self.normal, options=options, trace=trace, after="order_effects")
+            source = print_triton(launch.function)
+            texts = {p.target.name: trace.programs[p.name] for p in PIPELINE if p.name in trace.programs}
+            shown = {level: show(program) for level, program in texts.items() if level not in SHARED_LEVELS}
+        with tempfile.TemporaryDirectory() as folder:
+            compiled = compile_source(
+                source, launch.function.name, signature(launch), constants(launch), divisibility(launch), self.target,
+                launch.function.num_warps, launch.function.num_stages, folder,
+            )  # fmt: skip
+        return Variant(variant_plan(launch, holds, compiled), compiled.cubin, compiled.ptx, source, shown)
+
+
+def _last_before_triton() -> str:
+    """The last pass that stays above the provider."""
+    shared: list[Pass] = [p for p in PIPELINE if p.target.name == "gpu"]
+    return shared[-1].name
+
+
+LAST_SHARED: Final = _last_before_triton()
+
+__all__ = ["Artifact", "CompileOptions", "Compilation", "compile", "load"]

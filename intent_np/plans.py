@@ -1,0 +1,116 @@
+"""What the host has to know of a kernel and of a variant, read off their programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .language.signature import Constexpr, Scalar, ViewParameter
+from .passes.roles import axes, program_axes
+from .runtime.plan import Argument, KernelPlan, ScalarPlan, VariantClass, VariantPlan, ViewPlan
+from .rules.simplify import substitute
+from .terms.core import find
+from .terms.index import Const, Extent, Physical, Value, const, is_const
+from .terms.launch import Launch, PointerArgument, signature
+from .terms.normal import Axis, Contract, Load, Part, Program, Reduce, Store
+from .terms.text import Printer
+
+
+def expression(t: Value) -> str:
+    """A launch expression as text; physical parameters are the numbers that they are bound to."""
+    blocks = {p: const(p.value) for p in find(t, Physical)}
+    t = substitute(t, blocks, everywhere=True)
+    return getattr(t, "name", None) or Printer(t, share=False).spelled(t, 0, 0)
+
+
+def kernel_plan(kernel: Any, constexprs: Mapping[str, Any], program: Program) -> KernelPlan:
+    """The kernel as its caller sees it; `program` is its normal form."""
+    operands = {load.view.name for t in find(program, Contract) for load in find(t, Load)}
+    parameters: list[ViewPlan | ScalarPlan] = []
+    for p in kernel.parameters:
+        if isinstance(p, ViewParameter):
+            limits = p.constraints
+            strides = tuple(None if s is None else str(s) for s in limits.strides or ())
+            shape = tuple(str(e) for e in p.shape)
+            parameters.append(
+                ViewPlan(p.name, p.dtype.name, p.mode, shape, strides, limits.alias or "", limits.noalias, p.name in operands)  # type: ignore[arg-type]
+            )
+        elif isinstance(p, Scalar):
+            parameters.append(ScalarPlan(p.name, p.dtype.name))
+    values = {n: getattr(v, "name", v) if hasattr(v, "name") else v for n, v in constexprs.items()}
+    return KernelPlan(
+        kernel.name, tuple(parameters), values, resident=resident_extents(program), identical_safe=identical_safe(program)
+    )
+
+
+def resident_extents(program: Program) -> tuple[str, ...]:
+    """Extents of inner axes that a fragment can hold whole, so that their length matters to the code."""
+    spread = program_axes(program.effects)
+    contracted = {getattr(t.axis, "axis", t.axis) for t in find(program, Contract)}
+    names = [
+        a.hi.name
+        for a in axes(program.effects)
+        if a not in spread and a not in contracted and isinstance(a.hi, Extent) and is_const(a.lo, 0)
+    ]
+    return tuple(dict.fromkeys(names))
+
+
+def identical_safe(program: Program) -> tuple[tuple[str, str], ...]:
+    """Pairs of an input and an output that may be one array: each element is read only by the instance that writes it,
+    and before it does."""
+    if len(program.effects) != 1:
+        return ()
+    store = program.effects[0]
+    assert isinstance(store, Store)
+    loads: dict[str, list[Load]] = {}
+    for t in find(program, Load):
+        loads.setdefault(t.view.name, []).append(t)
+    safe = [name for name, all_loads in loads.items() if all(t.index == store.index for t in all_loads)]
+    inner = {getattr(t.axis, "axis", t.axis) for t in find(program, (Reduce, Contract)) if isinstance(t.axis, (Axis, Part))}  # type: ignore[arg-type]
+    ordered = not any(isinstance(t, Contract) for t in find(program, Contract)) or not inner
+    return tuple((name, store.view.name) for name in safe if name != store.view.name and ordered)
+
+
+def bound_class(plan: KernelPlan, holds: VariantClass) -> dict[str, Any]:
+    """The options of `bind_class` for a class."""
+    unit = {name: dim for name, dim in holds.unit if dim is not None}
+    return {
+        "unit": unit,
+        "aligned": {v.name: holds.align_of(v) for v in plan.views if v.name in unit},
+        "bounds": {name: bound for name, bound in holds.bucket if bound is not None},
+        "multiples": dict(holds.divisible),
+    }
+
+
+def arguments(launch: Launch) -> tuple[Argument, ...]:
+    """The runtime arguments of the device function."""
+    types = dict(signature(launch))
+    out = []
+    for a in launch.arguments:
+        if isinstance(a, PointerArgument):
+            out.append(Argument(a.name, "pointer", a.view.name, types[a.name]))
+        else:
+            out.append(Argument(a.name, "scalar", expression(a.value), types[a.name]))  # type: ignore[attr-defined]
+    return tuple(out)
+
+
+def variant_plan(launch: Launch, holds: VariantClass, compiled: Any) -> VariantPlan:
+    """How a variant is launched, from its ABI and what the lower compiler made of it."""
+    return VariantPlan(
+        holds=holds,
+        entry=compiled.entry,
+        arguments=arguments(launch),
+        grid=tuple(expression(g) for g in launch.grid),
+        num_warps=compiled.num_warps,
+        num_stages=compiled.num_stages,
+        shared_bytes=compiled.shared_bytes,
+        scratch_bytes=compiled.scratch_bytes,
+        slack=max((p.value for p in launch.constexprs), default=0),
+        facts={"registers": compiled.registers, "stack": compiled.stack_bytes, **compiled.metadata},
+    )
+
+
+__all__ = [
+    "Const", "Constexpr", "Iterable", "arguments", "bound_class", "expression", "identical_safe", "kernel_plan",
+    "resident_extents", "variant_plan",
+]  # fmt: skip
