@@ -197,7 +197,7 @@ class _Emitter:
                 parts = {c: self.emit(c) for c in (*t.index, *((t.valid,) if t.valid is not None else ()))}
                 valid = None if t.valid is None else parts[t.valid]
                 return Load(t.view, tuple(parts[i] for i in t.index), valid, integral(t.fill) if valid is not None else 0)
-        if is_op(t, "add") and t.type.is_float and (accumulated := self._accumulate(t)) is not None:
+        if is_op(t, "add") and t.type is not index and (accumulated := self._accumulate(t)) is not None:
             return accumulated
         waiting = sorted(t.children(), key=lambda c: not contains(c, Loop))  # loops first: epilogue loads come behind them
         done = {c: self.emit(c) for c in waiting}
