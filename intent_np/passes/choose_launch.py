@@ -25,7 +25,7 @@ class Facts(NamedTuple):
 
     dots:      matrix products in the text
     rows:      the largest number of rows that one of them has
-    product:   the largest number of elements of one of their results
+    product:   the largest number of 32-bit registers that one of their results fills
     staged:    bytes that one iteration of the largest loop with a dot loads for it
     elements:  elements of the largest fragment
     loops:     whether there is a loop
@@ -75,12 +75,12 @@ def stages(f: Facts) -> int:
 
 def gather(function: Function) -> Facts:
     """The facts about a function."""
-    products = [d.type.shape for d in find(function, Dot)]
+    dots = list(find(function, Dot))
     loops = list(find(function, ForRange))
     return Facts(
-        dots=len(products),
-        rows=max((rows.value for rows, _ in products), default=0),
-        product=max((rows.value * columns.value for rows, columns in products), default=0),
+        dots=len(dots),
+        rows=max((d.type.shape[0].value for d in dots), default=0),
+        product=max((_elements(d.type) * d.acc.bytes // 4 for d in dots), default=0),
         staged=max((_staged(loop) for loop in loops), default=0),
         elements=max((_elements(t.type) for t in walk(function) if isinstance(t.type, Block)), default=1),
         loops=bool(loops),

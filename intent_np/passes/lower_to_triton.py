@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..backends.triton.names import Names
-from ..terms.core import find, walk
+from ..terms.core import find, rewrite, walk
 from ..terms.dtypes import DType, i32, i64, index
 from ..terms.gpu import GPU, For, If, Kernel, Let, Proj, Reduce, Store, Var
 from ..terms.index import Physical, Stride, Value, is_const, mul
@@ -53,10 +53,11 @@ def lower_to_triton(kernel: Kernel, *, index_bits: int = 32) -> Function:
 
 class _Lowering:
     def __init__(self, kernel: Kernel, held: DType) -> None:
-        self.kernel = kernel
-        declared = [p.name for p in (*kernel.parameters, *kernel.physical)]  # type: ignore[attr-defined]
-        # parameters take their names first: a local of the same name would hide a pointer
-        self.fresh = Names([kernel.name, *(p.name for p in kernel.physical)])
+        # what is part of the signature takes its name first: a local of the same name would hide a pointer
+        self.fresh = Names()
+        self.name = self.fresh.fresh(kernel.name)
+        sizes = {p: Physical(self.fresh.fresh(p.name), p.value) for p in kernel.physical}
+        (self.kernel,) = (kernel,) = rewrite((kernel,), lambda t: sizes.get(t, t))
         self.values = Values(kernel.physical, held, self.fresh)
         self.spelled: dict[str, str] = {}
         self.carried = {v for loop in find(kernel, For) for v in loop.carries}
@@ -64,7 +65,6 @@ class _Lowering:
             self.values.parameter(p, self.values.dtype(p.type) if p.type is not index else self._width(p))
         for v in find(kernel, Stride):
             self.values.parameter(v, held)
-        assert len(set(declared)) == len(declared), "parameters and physical parameters have distinct names"
 
     def _width(self, p: Any) -> DType:
         return i64 if hasattr(p, "mode") else self.values.held
@@ -77,7 +77,7 @@ class _Lowering:
         for g in kernel.grid:
             grid = g if grid is None or is_const(grid, 1) else grid if is_const(g, 1) else mul(grid, g)
         return Function(
-            kernel.name,
+            self.name,
             tuple(p for p in self._abi_order() if p in used),
             tuple(find(lines, Physical)),
             grid if grid is not None else _one(),

@@ -3,8 +3,8 @@
     kernel @gemm<BM, BN, BK>(…)          kernel @gemm<BM, BK, BN>(…)
 
 A provider with positional fragments lays every value out in this order, and never decides again: stored axes come in
-the order of the store that they are first seen in, eliminated ones before the last of them, so that a matmul is
-m, k, n and needs no transposition.
+the order of the largest store, eliminated ones before the last of them, so that a matmul is m, k, n and needs no
+transposition.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ def order_fragments(kernel: Kernel) -> Kernel:
     Positions start to matter in the next pass, and one global order makes most transpositions vanish.
     Preserves the program: parameters are named, their order means nothing in gpu.
     """
-    stored = _in_order(i for s in find(kernel, Store) for i in s.index)
+    stores = sorted(find(kernel, Store), key=lambda s: -len(_in_order(s.index)))
+    stored = _in_order(i for s in stores for i in s.index)
     axes = [p for p in _appearance(kernel) if p not in stored]
     before = [p for p in axes if len(stored) > 1 or (stored and _precedes(kernel, p, stored[0]))]
     after = [p for p in axes if p not in before]

@@ -58,6 +58,8 @@ class Interpreter:
         assert triton.knobs.runtime.interpret, "started with TRITON_INTERPRET=1"
         self.tl, self.inside = tl, interpreter
         interpreter.ReduceOps.generic_reduce = _reduce_slices
+        self._dot = interpreter.InterpreterBuilder.create_dot
+        interpreter.interpreter_builder.create_dot = self._dot_bf16
         self.libdevice = SimpleNamespace(**{name: self._elementwise(f) for name, f in libdevice_functions().items()})
 
     def run(self, job: Job, folder: Path) -> tuple[bytes, ...]:
@@ -74,6 +76,13 @@ class Interpreter:
             if job.grid:
                 space[job.entry][(job.grid,)](*arguments, **job.constexprs)
         return tuple(_checked(b) for b in buffers)
+
+    def _dot_bf16(self, left: Any, right: Any, *rest: Any) -> Any:
+        """`tl.dot` with the numbers behind the bits of bf16."""
+        bf16, f32, handle = self.tl.bfloat16, self.tl.float32, self.inside.TensorHandle
+        if left.dtype.scalar == bf16:
+            left, right = (handle(_from_bf16(x.data), f32) for x in (left, right))
+        return self._dot(self.inside.interpreter_builder, left, right, *rest)
 
     def _argument(self, argument: tuple[Any, ...], buffers: list[Any]) -> Any:
         """A scalar tensor of exactly the ABI's type: a pointer into a buffer, or a number."""
@@ -128,6 +137,10 @@ def _number(value: Any, dtype: Any, kind: str) -> Any:
     if kind == "bf16":  # the interpreter holds it as its bits
         return (np.array([value], np.float32).view(np.uint32) >> 16).astype(np.uint16)
     return np.array([value], dtype)
+
+
+def _from_bf16(bits: Any) -> Any:
+    return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
 def _guarded(span: bytes) -> Any:

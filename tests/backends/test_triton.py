@@ -24,6 +24,7 @@ from intent_np.terms.gpu import GPU
 from intent_np.terms.launch import LAUNCH, Launch, constants, divisibility, signature
 from intent_np.terms.parse import parse
 from intent_np.terms.triton import TRITON
+from intent_np.testing.formats import numpy_dtype
 from intent_np.testing.triton_interpreter import interpret
 from tests.backends.triton_kernels import TEXTS, kernel
 
@@ -77,7 +78,14 @@ def test_compiles_without_a_gpu(name: str, bits: int, arena: Arena, tmp_path: Pa
 # ---- what the text computes --------------------------------------------------------------------------------------
 
 
-MATMULS = [("gemm", "f16"), ("gemm_f32", "f32"), ("gemm_i8", "i8"), ("gemm_grouped", "f16")]
+MATMULS = [
+    ("gemm", "f16"),
+    ("gemm_f32", "f32"),
+    ("gemm_f64", "f64"),
+    ("gemm_bf16", "bf16"),
+    ("gemm_i8", "i8"),
+    ("gemm_grouped", "f16"),
+]
 
 
 def run(launch: Launch, arrays: dict[str, Any], **scalars: Any) -> None:
@@ -88,7 +96,7 @@ def matrix(rng: Any, m: int, n: int, dtype: str, kind: int = 0) -> Any:
     """A matrix with contiguous rows: of its own (0), a window of a larger one (1), every other row from the end (2)."""
     size = (2 * m + 1, n + 3)
     whole = rng.integers(-5, 5, size) if dtype.startswith("i") else rng.standard_normal(size)
-    whole = whole.astype({"f16": np.float16, "f32": np.float32, "i8": np.int8}[dtype])
+    whole = whole.astype(numpy_dtype(dtype))
     return (np.ascontiguousarray(whole[:m, :n]), whole[1 : m + 1, 2 : n + 2], whole[::-2][:m, :n])[kind]
 
 
@@ -99,7 +107,7 @@ def test_matmul(name: str, dtype: str, kind: int, bits: int, arena: Arena) -> No
     launch, rng = lower(kernel(name), bits), np.random.default_rng(0)
     for m, n, k in ((33, 70, 41), (64, 64, 64), (1, 1, 1), (100, 17, 0), (0, 5, 3)):
         a, b = matrix(rng, m, k, dtype, kind), matrix(rng, k, n, dtype, kind)
-        c = np.full((m, n), 7, np.int32 if dtype == "i8" else np.float32)
+        c = np.full((m, n), 7, {"i8": np.int32, "f64": np.float64}.get(dtype, np.float32))
         run(launch, {"A": a, "B": b, "C": c}, M=m, N=n, K=k)
         wide = np.float64 if dtype != "i8" else np.int32
         np.testing.assert_allclose(c, a.astype(wide) @ b.astype(wide), rtol=1e-5, atol=1e-5)
@@ -174,3 +182,49 @@ def test_narrow_integers_and_predicates(arena: Arena) -> None:
     run(lower(kernel("counts")), {"x": x, "total": total, "some": some})
     np.testing.assert_array_equal(total, x.sum(1, dtype=np.int8))
     np.testing.assert_array_equal(some, (x > 100).any(1))
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_numbers_keep_their_bits_and_quotients_are_floors(bits: int, arena: Arena) -> None:
+    x = np.array([-1.0, 0.0, 2.0, np.nan] * 5, np.float32)
+    y, h, i, row = (
+        np.zeros(20, np.float32),
+        np.zeros(20, np.float16),
+        np.zeros(20, np.int64),
+        np.zeros((3, 20), np.float32),
+    )
+    run(lower(kernel("edges"), bits), {"x": x, "y": y, "h": h, "i": i, "row": row})
+    np.testing.assert_array_equal(y, np.where(np.isnan(x), np.nan, np.where(x < 0, -np.inf, 0)).astype(np.float32))
+    np.testing.assert_array_equal(h.view(np.uint16), np.where(x < 0, np.float16(0.1), np.float16(-0.0)).view(np.uint16))
+    n = np.arange(20) - 7
+    np.testing.assert_array_equal(i, n // 3 + n % 4 * 100 + 2**40)
+    np.testing.assert_array_equal(row, np.broadcast_to(np.where(np.arange(20) < 16, x, 2.5), (3, 20)))
+
+
+def test_taken_names(arena: Arena) -> None:
+    x = np.linspace(-9, 9, 20, dtype=np.float32)
+    y = np.zeros_like(x)
+    run(lower(kernel("taken")), {"tl": x, "max": y})
+    np.testing.assert_allclose(y, 1 / (1 + np.exp(-x.astype(np.float64))), rtol=1e-6)
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_batches_in_groups_with_a_transposed_result(bits: int, arena: Arena) -> None:
+    rng = np.random.default_rng(8)
+    a, x = rng.standard_normal((3, 70, 20)).astype(np.float16), rng.standard_normal((3, 40, 20)).astype(np.float16)
+    c = np.zeros((3, 40, 70), np.float32)
+    launch = lower(kernel("batched"), bits)
+    run(launch, {"A": a, "X": x, "C": c})
+    np.testing.assert_allclose(c, x.astype(np.float64) @ a.astype(np.float64).transpose(0, 2, 1), rtol=1e-5, atol=1e-5)
+    assert "tl.trans" not in print_triton(launch.function)  # it is the order of the axes that is transposed
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_nested_loops_with_scalar_states(bits: int, arena: Arena) -> None:
+    x = np.random.default_rng(9).standard_normal((4, 300)).astype(np.float32)
+    x[1] -= 9
+    best, place, found = np.zeros(4, np.float32), np.zeros(4, np.int64), np.zeros(4, np.bool_)
+    run(lower(kernel("nested"), bits), {"x": x, "best": best, "place": place, "found": found})
+    np.testing.assert_array_equal(best, x.max(1))
+    np.testing.assert_array_equal(place, x.argmax(1) // 128 * 128)
+    np.testing.assert_array_equal(found, x.max(1) > 1)

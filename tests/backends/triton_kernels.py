@@ -245,6 +245,115 @@ kernel @counts<BC>(x, total, some, R, C) {
 }
 """
 
+# numbers that Triton would change, floors of negative numbers, a branch, a store that broadcasts
+EDGES = """
+N = extent
+M = extent
+x = view in f32[N] strides [1]
+y = view out f32[N] strides [1]
+h = view out f16[N] strides [1]
+i = view out i64[N] strides [1]
+row = view out f32[M, N] strides [N, 1]
+BN = physical 16
+BM = physical 4
+kernel @edges<BM, BN>(x, y, h, i, row, N, M) {
+  grid = (ceil_div(N, BN))
+  (p) = program_coord(grid)
+  n = p * BN + range(0, BN)
+  m = range(0, BM)
+  value = load x[n] valid (n < N) fill nan
+  signed = select(value < 0.0:f32, -0.0:f32, inf:f32)
+  store y[n] = select(isnan(value), nan:f32, 1.0:f32 / signed) valid (n < N)
+  store h[n] = select(value < 0.0:f32, 0.0999755859375:f16, -0.0:f16) valid (n < N)
+  shifted = (n - 7) // 3 + (n - 7) % 4 * 100 + 1099511627776
+  store i[n] = cast(shifted, i64) valid (n < N)
+  if 0 < p:
+    late = 2.5:f32
+    store row[m, n] = late valid (m < M && n < N)
+  if p == 0:
+    store row[m, n] = value valid (m < M && n < N)
+}
+"""
+
+# names that Python, Triton or the printer's own helpers have taken
+TAKEN = """
+N = extent
+tl = view in f32[N] strides [1]
+max = view out f32[N] strides [1]
+lambda = physical 16
+kernel @sigmoid<lambda>(tl, max, N) {
+  grid = (ceil_div(N, lambda))
+  (pid) = program_coord(grid)
+  range_1 = pid * lambda + range(0, lambda)
+  print = load tl[range_1] valid (range_1 < N) fill 0
+  libdevice = sigmoid(print)
+  store max[range_1] = libdevice valid (range_1 < N)
+}
+"""
+
+BATCHED = """
+B = extent
+M = extent
+N = extent
+K = extent
+A_s0 = stride A 0
+A_s1 = stride A 1
+X_s0 = stride X 0
+X_s1 = stride X 1
+C_s0 = stride C 0
+C_s1 = stride C 1
+A = view in f16[B, M, K] strides [A_s0, A_s1, 1]
+X = view in f16[B, N, K] strides [X_s0, X_s1, 1]
+C = view out f32[B, N, M] strides [C_s0, C_s1, 1]
+BM = physical 16
+BN = physical 32
+BK = physical 16
+kernel @batched<BM, BN, BK>(A, X, C, B, M, N, K) {
+  grid = (B, ceil_div(M, BM), ceil_div(N, BN))
+  (b, pm, pn) = program_coord(grid, group 2)
+  m = pm * BM + range(0, BM)
+  n = pn * BN + range(0, BN)
+  acc = full<fragment<f32, [BM, BN]>>(0.0)
+  for k0 = 0 to K step BK iter_args(acc):
+    k = k0 + range(0, BK)
+    lhs = load A[b, m, k] valid (m < M && k < K) fill 0
+    rhs = load X[b, n, k] valid (k < K && n < N) fill 0
+    acc = contract lhs, rhs, acc
+  store C[b, n, m] = acc valid (m < M && n < N)
+}
+"""
+
+# scalar carries of three kinds, a nested loop, a copy of a state that changes later
+NESTED = """
+R = extent
+C = extent
+x_s0 = stride x 0
+x = view in f32[R, C] strides [x_s0, 1]
+best = view out f32[R] strides [1]
+place = view out i64[R] strides [1]
+found = view out bool[R] strides [1]
+BC = physical 32
+max = combine [f32] maximum(arg(a, 0, f32), arg(b, 0, f32))
+kernel @nested<BC>(x, best, place, found, R, C) {
+  grid = (R)
+  (r) = program_coord(grid)
+  top = -inf:f32
+  at = 0
+  some = false
+  for c0 = 0 to C step 128 iter_args(top, at, some):
+    old = top
+    for c1 = c0 to minimum(c0 + 128, C) step BC iter_args(top):
+      c = c1 + range(0, BC)
+      block = reduce max over BC of (load x[r, c] valid (c < C) fill -inf) from -inf:f32
+      top = maximum(top, block)
+    at = select(old < top, c0, at)
+    some = some || 1.0:f32 < top
+  store best[r] = top
+  store place[r] = cast(at, i64)
+  store found[r] = some
+}
+"""
+
 TEXTS = {
     "gemm": matmul("gemm", "f16", "f32", (32, 64, 32)),
     "gemm_f32": matmul("gemm_f32", "f32", "f32", (32, 32, 16)),
@@ -258,6 +367,12 @@ TEXTS = {
     "matvec": MATVEC,
     "attention": ATTENTION,
     "counts": COUNTS,
+    "edges": EDGES,
+    "taken": TAKEN,
+    "batched": BATCHED,
+    "nested": NESTED,
+    "gemm_f64": matmul("gemm_f64", "f64", "f64", (32, 64, 16)),
+    "gemm_bf16": matmul("gemm_bf16", "bf16", "f32", (32, 32, 32)),
 }
 
 

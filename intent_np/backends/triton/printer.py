@@ -13,7 +13,7 @@ from typing import Any
 from ...numerics.literals import FORMATS, round_to
 from ...terms import triton as t
 from ...terms.core import find
-from ...terms.dtypes import DType, bool_, f32
+from ...terms.dtypes import DType, bool_, f32, f64
 from ...terms.triton import Expr, Function, Helper
 from .layout import STEP, WIDTH, wrap
 from .spelling import ATOM, PRODUCT, SUM, TYPES, UNARY, Spelled, Spelling
@@ -180,7 +180,7 @@ class Printer:
         if e.accumulator is not None:
             args.append(self.text(e.accumulator))
         dtype = e.left.type.dtype
-        if dtype is f32:
+        if dtype in (f32, f64):
             args.append('input_precision="ieee"')
         elif dtype.is_float and dtype.bits == 8:
             args.append("max_num_imprecise_acc=0")
