@@ -275,7 +275,7 @@ _ROWS: Final = (
         "shapes {left} and {right} do not broadcast",
         "Broadcast is right-aligned: extents are provably equal, or one is a static 1. "
         "Two names are merely not known equal.",
-        "give both extents one name, state I.require_equal(a, b), or insert an axis with None",
+        "give both extents one name, or insert an axis with None",
         "equal extents, or a static 1",
     ),
     ErrorCode(
@@ -320,8 +320,8 @@ _ROWS: Final = (
         _COMPILE,
         "the index of axis {axis} of '{name}' is not provably inside its extent",
         "An access outside the resource has no meaning and may corrupt memory on the device.",
-        "guard it with a condition or I.mask/I.gather(valid=...), derive it from a domain of that axis, "
-        "or promise it with I.assume_in_bounds(index, view, axis={axis})",
+        "guard the access with if, derive the index from a domain of that axis, "
+        "or limit it with I.minimum and I.maximum",
     ),
     ErrorCode(
         "E302",
@@ -336,14 +336,14 @@ _ROWS: Final = (
         _COMPILE,
         "points of one parallel write the same element of '{name}'",
         "The points are unordered, so that the last writer is not determined.",
-        "index the destination with every parallel axis, reduce over the axis, or use an atomic",
+        "index the destination with every parallel axis, or reduce over the axis",
     ),
     ErrorCode(
         "E304",
         _COMPILE,
         "the destination index of '{name}' is not provably unique",
         "Two lanes that write one element are a race.",
-        "promise it with I.assume_unique(index), or use I.scatter_reduce",
+        "index the destination with the points themselves, each in a place of its own",
     ),
     ErrorCode(
         "E305",

@@ -9,30 +9,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from intent_np.terms.dtypes import DType, bool_
 from intent_np.terms.index import Apply, Cast, Const, Extent, Value, is_const
 from intent_np.terms.logical import LoopVar
 
 Monomial = tuple[Value, ...]
 Polynomial = dict[Monomial, int]
-FUEL = 12  # replacements along one path; index expressions of real kernels need two or three
+FUEL, SHORT = 12, 4  # replacements along one path, and in a side question; real kernels need two or three
 
 
 def nonnegative(v: Value, facts: Sequence[Value] = ()) -> bool:
     """Whether v >= 0 is provable."""
-    return _positive(polynomial(v), facts)
+    return provable(polynomial(v), facts)
 
 
 def at_most(a: Value, b: Value, facts: Sequence[Value] = ()) -> bool:
     """Whether a <= b is provable."""
-    return _positive(_minus(polynomial(b), polynomial(a)), facts)
+    return provable(minus(polynomial(b), polynomial(a)), facts)
 
 
 def below(a: Value, b: Value, facts: Sequence[Value] = ()) -> bool:
     """Whether a < b is provable."""
-    return _positive(_plus(_minus(polynomial(b), polynomial(a)), {(): -1}), facts)
+    return provable(plus(minus(polynomial(b), polynomial(a)), {(): -1}), facts)
 
 
-def _positive(p: Polynomial, facts: Sequence[Value]) -> bool:
+def provable(p: Polynomial, facts: Sequence[Value] = ()) -> bool:
+    """Whether the polynomial is provably not negative."""
     known = [q for f in facts for q in _fact(f)]
     return _search(p, known, FUEL, set())
 
@@ -47,28 +49,28 @@ def polynomial(v: Value) -> Polynomial:
     if isinstance(v, Apply):
         match v.op.name, v.args:
             case "add", (a, b):
-                return _plus(polynomial(a), polynomial(b))
+                return plus(polynomial(a), polynomial(b))
             case "sub", (a, b):
-                return _minus(polynomial(a), polynomial(b))
+                return minus(polynomial(a), polynomial(b))
             case "neg", (a,):
-                return _minus({}, polynomial(a))
+                return minus({}, polynomial(a))
             case "mul", (a, b):
-                return _times(polynomial(a), polynomial(b))
+                return times(polynomial(a), polynomial(b))
     return {(v,): 1}
 
 
-def _plus(a: Polynomial, b: Polynomial, factor: int = 1) -> Polynomial:
+def plus(a: Polynomial, b: Polynomial, factor: int = 1) -> Polynomial:
     total = dict(a)
     for m, c in b.items():
         total[m] = total.get(m, 0) + factor * c
     return {m: c for m, c in total.items() if c}
 
 
-def _minus(a: Polynomial, b: Polynomial) -> Polynomial:
-    return _plus(a, b, -1)
+def minus(a: Polynomial, b: Polynomial) -> Polynomial:
+    return plus(a, b, -1)
 
 
-def _times(a: Polynomial, b: Polynomial) -> Polynomial:
+def times(a: Polynomial, b: Polynomial) -> Polynomial:
     total: Polynomial = {}
     for m, c in a.items():
         for n, d in b.items():
@@ -87,35 +89,43 @@ def _search(p: Polynomial, known: list[Polynomial], fuel: int, tried: set[frozen
     if not fuel or key in tried:
         return False
     tried.add(key)
+    if (cases := _cases(p)) is not None:
+        return all(_search(q, known, fuel - 1, tried) for q in cases)
     return any(_search(q, known, fuel - 1, tried) for q in _smaller(p, known))
 
 
+def _cases(p: Polynomial) -> list[Polynomial] | None:
+    """p with a minimum (of positive sign), a maximum (of negative sign) or a selection as each of what it may be."""
+    for m, c in p.items():
+        for i, atom in enumerate(m):
+            if isinstance(atom, Apply) and atom.op.name in ("select", "minimum" if c > 0 else "maximum"):
+                rest = {m[:i] + m[i + 1 :]: c}
+                return [plus(plus(p, {m: -c}), times(rest, polynomial(x))) for x in atom.args[-2:]]
+    return None
+
+
 def _smaller(p: Polynomial, known: list[Polynomial]) -> Iterator[Polynomial]:
-    """Polynomials that are at most p: one atom replaced by a bound, or a known non-negative one taken away."""
+    """Polynomials that are at most p: an atom replaced by a bound, or a known non-negative taken away."""
     for m, c in p.items():
         for i, atom in enumerate(m):
             rest = m[:i] + m[i + 1 :]
-            if rest and not all(_is_nonnegative(a, known) for a in rest):
-                continue
-            for bound in _lower(atom, known) if c > 0 else _upper(atom, known):
-                yield _plus(_plus(p, {m: -c}), _times({rest: c}, bound))
+            if all(_is_nonnegative(a, known) for a in rest):
+                for bound in _lower(atom, known) if c > 0 else _upper(atom, known):
+                    yield plus(plus(p, {m: -c}), times({rest: c}, bound))
     for q in known:
-        if any(m in p and p[m] * c < 0 for m, c in _minus({}, q).items() if m) or _negative_part(p) & q.keys():
-            yield _minus(p, q)
-
-
-def _negative_part(p: Polynomial) -> set[Monomial]:
-    return {m for m, c in p.items() if c < 0 and m}
+        if any(c * p.get(m, 0) > 0 for m, c in q.items() if m or c < 0):
+            yield minus(p, q)
 
 
 def _is_nonnegative(a: Value, known: list[Polynomial]) -> bool:
     if isinstance(a, Extent):
         return True
     if isinstance(a, LoopVar):
-        return is_const(a.domain.lo, 0) or _search(polynomial(a.domain.lo), known, 3, set())
+        return is_const(a.domain.lo, 0) or _search(polynomial(a.domain.lo), known, SHORT, set())
     if isinstance(a, Cast):
-        return getattr(a.value.type, "kind", "") in ("uint", "bool")
-    return any(all(c >= 0 for c in b.values()) and _search(b, known, 3, set()) for b in _lower(a, known))
+        d = a.value.type
+        return isinstance(d, DType) and (d is bool_ or d.kind == "uint" and d.bits < 64)
+    return any(_search(b, known, SHORT, set()) for b in _lower(a, known))
 
 
 def _lower(a: Value, known: list[Polynomial]) -> Iterator[Polynomial]:
@@ -129,28 +139,11 @@ def _lower(a: Value, known: list[Polynomial]) -> Iterator[Polynomial]:
             case "maximum", (x, y):
                 yield polynomial(x)
                 yield polynomial(y)
-            case "minimum", (x, y):
-                low = next(
-                    (
-                        p
-                        for p in (polynomial(x), polynomial(y))
-                        if _search(_minus(polynomial(x), p), known, 4, set())
-                        and _search(_minus(polynomial(y), p), known, 4, set())
-                    ),
-                    None,
-                )
-                if low is not None:
-                    yield low
-                elif all(_search(polynomial(z), known, 4, set()) for z in (x, y)):
-                    yield {}
             case (("floordiv" | "ceil_div"), (x, y)):
-                if _search(polynomial(x), known, 4, set()) and _search(polynomial(y), known, 4, set()):
+                if _search(polynomial(x), known, SHORT, set()) and _search(polynomial(y), known, SHORT, set()):
                     yield {}
-            case "mod", (x, y):
-                if _search(polynomial(y), known, 4, set()):
-                    yield {}
-            case "select", (_, x, y):
-                if all(_search(polynomial(z), known, 4, set()) for z in (x, y)):
+            case "mod", (_, y):
+                if _search(polynomial(y), known, SHORT, set()):
                     yield {}
 
 
@@ -159,18 +152,15 @@ def _upper(a: Value, known: list[Polynomial]) -> Iterator[Polynomial]:
     if isinstance(a, Extent) and a.bound is not None:
         yield {(): a.bound}
     elif isinstance(a, LoopVar):
-        yield _plus(polynomial(a.domain.hi), {(): -1})
+        yield plus(polynomial(a.domain.hi), {(): -1})
     elif isinstance(a, Apply):
         match a.op.name, a.args:
             case "minimum", (x, y):
                 yield polynomial(x)
                 yield polynomial(y)
-            case "maximum", (x, y):
-                for big, small in ((x, y), (y, x)):
-                    if _search(_minus(polynomial(big), polynomial(small)), known, 4, set()):
-                        yield polynomial(big)
             case "mod", (_, y):
-                yield _plus(polynomial(y), {(): -1})
+                if _search(polynomial(y), known, SHORT, set()):
+                    yield plus(polynomial(y), {(): -1})
             case "floordiv", (x, y):
                 if (divided := _quotient(x, y, known)) is not None:
                     yield divided
@@ -205,7 +195,7 @@ def _quotient(x: Value, y: Value, known: list[Polynomial]) -> Polynomial | None:
             break
         if quotient is not None:
             # by a symbolic divisor >= 1, r // d is -1 where r < 0, and r at most where r >= 0
-            return _plus(quotient, {(): rest // scale if not divisor else -1 if rest < 0 else rest})
+            return plus(quotient, {(): rest // scale if not divisor else -1 if rest < 0 else rest})
     return None
 
 
@@ -216,7 +206,7 @@ def _tops(p: Polynomial, known: list[Polynomial]) -> Iterator[Polynomial]:
             rest = m[:i] + m[i + 1 :]
             if c > 0 and all(_is_nonnegative(a, known) for a in rest):
                 for bound in _upper(atom, known):
-                    yield _plus(_plus(p, {m: -c}), _times({rest: c}, bound))
+                    yield plus(plus(p, {m: -c}), times({rest: c}, bound))
 
 
 def _fact(f: Value) -> Iterator[Polynomial]:
@@ -228,14 +218,14 @@ def _fact(f: Value) -> Iterator[Polynomial]:
             for part in parts:
                 yield from _fact(part)
         case "lt", (a, b):
-            yield _plus(_minus(polynomial(b), polynomial(a)), {(): -1})
+            yield plus(minus(polynomial(b), polynomial(a)), {(): -1})
         case "le", (a, b):
-            yield _minus(polynomial(b), polynomial(a))
+            yield minus(polynomial(b), polynomial(a))
         case "eq", (a, b):
-            yield _minus(polynomial(b), polynomial(a))
-            yield _minus(polynomial(a), polynomial(b))
+            yield minus(polynomial(b), polynomial(a))
+            yield minus(polynomial(a), polynomial(b))
         case "not", (g,):
             if isinstance(g, Apply) and g.op.name == "lt":
-                yield _minus(polynomial(g.args[0]), polynomial(g.args[1]))
+                yield minus(polynomial(g.args[0]), polynomial(g.args[1]))
             elif isinstance(g, Apply) and g.op.name == "le":
-                yield _plus(_minus(polynomial(g.args[0]), polynomial(g.args[1])), {(): -1})
+                yield plus(minus(polynomial(g.args[0]), polynomial(g.args[1])), {(): -1})

@@ -13,7 +13,7 @@ from typing import Any
 
 from intent_np.errors import error
 from intent_np.terms.core import Term, named
-from intent_np.terms.index import Param, Value
+from intent_np.terms.index import Apply, Param, Value, const, le
 from intent_np.terms.logical import LogicalProgram
 from intent_np.terms.normal import Target, View
 
@@ -95,6 +95,7 @@ class Kernel(Callee):
         bound = self.bind(constexprs or {})
         with capturing(Capture(self.name)) as state, state.at(self.source, self.source.tree):
             terms = self._terms(bound)
+            state.facts = _promises(terms.values())
             names = {p.name: bound[p.name] if isinstance(p, Constexpr) else terms[p.name] for p in self.parameters}
             frame = Frame(self.source, self.function, names)
             ended = statements.execute(frame, self.source.tree.body)
@@ -130,6 +131,12 @@ class Kernel(Callee):
 
     def __repr__(self) -> str:
         return f"<kernel {self.name}>"
+
+
+def _promises(parameters: Iterable[Term]) -> tuple[Value, ...]:
+    """What the check of the arguments makes certain: an extent such as N - 1 is not negative."""
+    extents = (e for v in parameters if isinstance(v, View) for e in v.shape if isinstance(e, Apply))
+    return tuple(dict.fromkeys(le(const(0), e) for e in extents))
 
 
 def kernel(function: Callable[..., Any]) -> Kernel:

@@ -11,8 +11,8 @@ from typing import Any
 
 from intent_np.terms.core import arena
 from intent_np.terms.dtypes import DType, bool_, f64, i64, index
-from intent_np.terms.index import Cast, Const, Value, apply, const
-from intent_np.terms.logical import Convert, Pointwise, TensorType, broadcast, element, shape_of
+from intent_np.terms.index import Apply, Cast, Const, Value, apply, const
+from intent_np.terms.logical import Convert, Pointwise, Read, TensorType, broadcast, element, shape_of
 from intent_np.terms.operators import OPERATORS, Op
 
 from .context import fail
@@ -43,10 +43,33 @@ def shape_text(shape: Sequence[Any]) -> str:
 
 
 def extent_text(e: Any) -> str:
-    if isinstance(e, Const):
-        return str(e.value)
-    name = getattr(e, "name", None) or arena().names.get(e)
-    return name or repr(e)
+    """An index expression as an author would write it."""
+    return _spelled(e)[0]
+
+
+def _spelled(v: Any) -> tuple[str, int]:
+    """The text of a value, and how tightly it binds."""
+    if not isinstance(v, Value):
+        return repr(v), 9
+    if isinstance(v, Const):
+        return str(v.value), 9
+    name = arena().names.get(v) or getattr(v, "name", None)
+    if name and not isinstance(v, Apply):
+        return name, 9
+    if isinstance(v, Cast):
+        return _spelled(v.value)
+    if isinstance(v, Read):
+        return f"{v.view.name}[...]", 9
+    if not isinstance(v, Apply):
+        return "a value", 9
+    level = v.op.level
+    if not v.op.infix:
+        return f"{v.op.name}({', '.join(_spelled(a)[0] for a in v.args)})", 9
+    parts = []
+    for i, a in enumerate(v.args):
+        text, inner = _spelled(a)
+        parts.append(f"({text})" if inner < level + (i > 0) else text)
+    return f" {v.op.infix} ".join(parts), level
 
 
 def literal(v: bool | int | float, d: DType) -> Const:

@@ -23,7 +23,7 @@ from intent_np.terms.logical import (
 )
 from intent_np.terms.normal import View
 
-from . import bounds
+from . import bounds, races
 from .context import capture, fail, static
 from .elaborate import describe, extent_text, index_value, is_literal, is_tensor, shape_text, show, value
 
@@ -184,7 +184,7 @@ def _inside(name: str, axis: int, extent: Value, d: Domain) -> None:
 
 def outside(name: str, axis: int, extent: Value, index: str, facts: tuple[Value, ...]) -> Exception:
     """E301: which axis, what is known, and the three ways to fix it."""
-    known = "; ".join(dict.fromkeys(_spelled(f) for f in facts)) or "nothing more"
+    known = "; ".join(dict.fromkeys(extent_text(f) for f in facts)) or "nothing more"
     return fail(
         "E301",
         axis=axis,
@@ -192,13 +192,6 @@ def outside(name: str, axis: int, extent: Value, index: str, facts: tuple[Value,
         expected=f"0 <= index < {extent_text(extent)}",
         found=f"index {index}, and known: {known}",
     )
-
-
-def _spelled(f: Value) -> str:
-    symbol = {"lt": "<", "le": "<=", "eq": "=="}.get(getattr(getattr(f, "op", None), "name", ""), "")
-    if symbol:
-        return f"{extent_text(f.args[0])} {symbol} {extent_text(f.args[1])}"  # type: ignore[attr-defined]
-    return extent_text(f)
 
 
 # ---- access ------------------------------------------------------------------------------------------------------
@@ -245,17 +238,5 @@ def write(target: View, items: Any, v: Any) -> None:
             right=shape_text(given),
             found=f"a value of {shape_text(given)} assigned to {target.name} at {shape_text(shape)}",
         )
-    _distinct_points(target, entries)
+    races.written_once(target, entries, state.points, _known())
     state.emit(Write(target, entries, v))
-
-
-def _distinct_points(target: View, entries: tuple[Subscript, ...]) -> None:
-    """A write inside `parallel` varies along every point, or two points write one element."""
-    from intent_np.terms.core import find
-    from intent_np.terms.logical import LoopVar
-
-    used = set(find(entries, LoopVar))
-    for p in capture().points:
-        if p not in used:
-            who = arena().names.get(p, "a point")
-            raise fail("E303", name=target.name, found=f"the index does not depend on '{who}'")

@@ -26,6 +26,7 @@ from intent_np.terms.logical import (
 )
 from intent_np.terms.normal import Effect, View
 
+from . import races
 from .calls import Enumerated
 from .context import capture, fail
 from .elaborate import describe, is_literal, show, value
@@ -113,7 +114,10 @@ def _parallel(f: Frame, s: ast.For, over: Points, collect: bool) -> None:
     ]
     f.names = before | {n: Missing("E120", {"name": n}) for n in inside}
     if effects:
-        state.emit(Parallel(tuple(points), tuple(effects)))
+        made = Parallel(tuple(points), tuple(effects))
+        for problem in races.read_alone(made):
+            state.errors.add(problem)
+        state.emit(made)
 
 
 # ---- ordered -----------------------------------------------------------------------------------------------------
