@@ -433,7 +433,7 @@ class Branch(Effect):
     condition: Value
     then: tuple[Effect, ...]
     otherwise: tuple[Effect, ...] = ()
-    syntax = "branch {condition}:{then:block}{otherwise:block}"
+    syntax = "branch {condition}:{then:block}else:{otherwise:block}"
 
     def infer(self) -> None:
         if self.condition.type is not bool_:
