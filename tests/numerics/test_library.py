@@ -68,9 +68,8 @@ def samples(name: str, dtype: DType) -> Array:
     x = np.concatenate([x, 1 + 2.0 ** rng.uniform(-30, -1, 40), 1 - 2.0 ** rng.uniform(-30, -1, 40)])
     low, high = DOMAIN.get(name, (-INF, INF))
     x = narrow(x, dtype).astype(np.float64)
-    if name == "lgamma":
-        x = x[(x > 0) | (x % 1 != 0)]  # not at its poles
-    return np.unique(x[np.isfinite(x) & (x != 0) & (x > low) & (x < high)])
+    x = np.unique(x[np.isfinite(x) & (x != 0) & (x > low) & (x < high)])
+    return x[(x > 0) | (x % 1 != 0)] if name == "lgamma" else x  # not at its poles
 
 
 def rounded(name: str, dtype: DType, *operands: list[float]) -> Array:

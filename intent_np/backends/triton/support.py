@@ -1,0 +1,126 @@
+"""Functions that a generated module defines for what one Triton expression cannot say, or says wrongly.
+
+Each has the meaning that the language gives the operator, for every operand that is valid, and never executes what
+LLVM calls undefined: it would remove the author's own guard, as in `select(b == 0, 0, a // b)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+LIBDEVICE = "libdevice"
+"""Stands for the import of the library, among the names of functions."""
+
+SUPPORT: dict[str, str] = {
+    "nonzero": '''
+def nonzero(b):
+    """A divisor that may be used before anybody asks whether it is zero."""
+    return tl.where(b == 0, 1, b)
+''',
+    "floor_div": '''
+def floor_div(a, b):
+    """The quotient rounded down; `//` truncates."""
+    divisor = tl.where((b == 0) | (b == -1), 1, b)
+    quotient = a // divisor
+    floor = quotient - ((a % divisor != 0) & ((a ^ divisor) < 0))
+    return tl.where(b == -1, -a, floor)
+''',
+    "floor_mod": '''
+def floor_mod(a, b):
+    """The remainder with the sign of `b`; `%` takes that of `a`."""
+    divisor = tl.where((b == 0) | (b == -1), 1, b)
+    remainder = a % divisor
+    return remainder + tl.where((remainder != 0) & ((remainder ^ divisor) < 0), divisor, 0)
+''',
+    "ceil_div": '''
+def ceil_div(a, b):
+    """The quotient rounded up."""
+    divisor = tl.where((b == 0) | (b == -1), 1, b)
+    ceiling = a // divisor + ((a % divisor != 0) & ((a ^ divisor) >= 0))
+    return tl.where(b == -1, -a, ceiling)
+''',
+    "ceil_div_natural": '''
+def ceil_div_natural(a, b):
+    """The quotient of numbers that are not negative, rounded up; `tl.cdiv` overflows near the end of the range."""
+    divisor = tl.where(b == 0, 1, b)
+    return a // divisor + (a % divisor != 0)
+''',
+    "sign": '''
+def sign(x):
+    """-1 or 1; zeros keep their sign, and NaN stays."""
+    return tl.where(x > 0, 1, tl.where(x < 0, -1, x))
+''',
+    "is_nan": '''
+def is_nan(x):
+    return x != x
+''',
+    "sigmoid": '''
+def sigmoid(x):
+    """1 / (1 + exp(-x)), whose exponential would overflow where the result is small."""
+    small = libdevice.exp(-tl.abs(x))
+    return libdevice.div_rn(tl.where(x < 0, small, 1.0), 1.0 + small)
+''',
+    "tanh_approx": '''
+def tanh_approx(x):
+    return tl.inline_asm_elementwise("tanh.approx.f32 $0, $1;", "=f,f", [x], dtype=tl.float32, is_pure=True, pack=1)
+''',
+    "saturate": '''
+def saturate(x, dtype: tl.constexpr, least: tl.constexpr, most: tl.constexpr):
+    """Truncated, and clamped to the range of an integer type; NaN gives 0."""
+    inside = tl.where(x == x, x, 0.0).to(dtype)
+    return tl.where(x >= most + 1.0, most, tl.where(x < least, least, inside))
+''',
+    "round_to_odd": '''
+def round_to_odd(x):
+    """f64 to f32 such that rounding once more, to a narrower type, is right: inexact results get a last bit of 1."""
+    near = x.to(tl.float32)
+    exact = near.to(tl.float64)
+    bits = near.to(tl.int32, bitcast=True)
+    step = tl.where(tl.abs(exact) > tl.abs(x), -1, 1)
+    inexact = (exact != x) & (x == x) & ((bits & 1) == 0)
+    return (bits + tl.where(inexact, step, 0)).to(tl.float32, bitcast=True)
+''',
+    "int_to_bfloat16": '''
+def int_to_bfloat16(x):
+    """64 bits to bf16, rounded once: by way of f64, where the bits that it cannot hold are kept as a single one."""
+    low = x & 0xFFF
+    sticky = tl.where(low != 0, (x - low) | 0x800, x)
+    return tl.where(((x << 11) >> 11) == x, x, sticky).to(tl.float64).to(tl.bfloat16)
+''',
+    "to_float8e5": '''
+def to_float8e5(x):
+    """f32 to e5m2 with overflow to infinity; the conversion of the hardware saturates."""
+    bits = x.to(tl.float8e5).to(tl.uint8, bitcast=True)
+    return tl.where(tl.abs(x) >= 61440.0, bits + 1, bits).to(tl.float8e5, bitcast=True)
+''',
+    "from_float8e5_portable": '''
+def from_float8e5_portable(x):
+    """e5m2 to f16, whose upper byte it is."""
+    return (x.to(tl.uint8, bitcast=True).to(tl.uint16) << 8).to(tl.float16, bitcast=True)
+''',
+    "to_float8e5_portable": '''
+def to_float8e5_portable(x):
+    """f32 to e5m2 with overflow to infinity, in integers: through f16 rounded to odd, whose upper byte is e5m2."""
+    near = x.to(tl.float16)
+    exact = near.to(tl.float32)
+    bits = near.to(tl.uint16, bitcast=True)
+    odd = tl.where(tl.abs(exact) > tl.abs(x), bits - 1, bits + 1)
+    bits = tl.where((exact != x) & ((bits & 1) == 0), odd, bits)
+    rounded = (bits + 0x7F + ((bits >> 8) & 1)) >> 8
+    return tl.where(x == x, rounded, 0x7F).to(tl.uint8).to(tl.float8e5, bitcast=True)
+''',
+}  # fmt: skip
+
+_NEEDS_LIBDEVICE = frozenset(name for name, text in SUPPORT.items() if "libdevice." in text)
+
+
+def imports(used: Iterable[str]) -> list[str]:
+    """The import lines that these functions, or `LIBDEVICE` itself, need."""
+    needed = any(name == LIBDEVICE or name in _NEEDS_LIBDEVICE for name in used)
+    return ["from triton.language.extra import libdevice"] if needed else []
+
+
+def functions(used: Iterable[str]) -> list[list[str]]:
+    """The lines of each of these functions, in one fixed order."""
+    wanted = set(used)
+    return [["@triton.jit", *text.strip().split("\n")] for name, text in SUPPORT.items() if name in wanted]
