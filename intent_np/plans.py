@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .language.signature import Constexpr, Scalar, ViewParameter
-from .passes.roles import axes, program_axes
+from .passes.roles import RESIDENT_LIMIT, axes, program_axes, resident_limit
 from .runtime.plan import Argument, KernelPlan, ScalarPlan, VariantClass, VariantPlan, ViewPlan
 from .rules.simplify import substitute
 from .terms.core import find
@@ -46,12 +46,12 @@ def kernel_plan(kernel: Any, constexprs: Mapping[str, Any], program: Program) ->
 def resident_extents(program: Program) -> tuple[str, ...]:
     """Extents of inner axes that a fragment can hold whole, so that their length matters to the code."""
     spread = program_axes(program.effects)
-    contracted = {getattr(t.axis, "axis", t.axis) for t in find(program, Contract)}
     names = [
         a.hi.name
         for a in axes(program.effects)
-        if a not in spread and a not in contracted and isinstance(a.hi, Extent) and is_const(a.lo, 0)
-    ]
+        if a not in spread and isinstance(a.hi, Extent) and is_const(a.lo, 0)
+        and resident_limit(a, program.effects) == RESIDENT_LIMIT
+    ]  # fmt: skip
     return tuple(dict.fromkeys(names))
 
 

@@ -13,10 +13,10 @@ from typing import Any
 from ..terms.blocked import Point, Slice, Tile, Whole
 from ..terms.core import arena, find, named
 from ..terms.grouped import Group
-from ..terms.index import AxisLike, Physical, is_const
-from ..terms.normal import Axis, Contract, Load, Region, Store
+from ..terms.index import AxisLike, Physical
+from ..terms.normal import Axis, Contract, Region
 from .expand_contractions import free_axes
-from .roles import axes, extent_bound, is_resident
+from .roles import axes, contiguous, extent_bound, is_resident
 
 POINTWISE = 2048  # elements of a pointwise block
 ROW_BLOCK = 4096  # elements of a traversal block
@@ -97,20 +97,8 @@ def _last(axes: list[Axis], order: list[Axis]) -> Axis:
     return max(axes, key=lambda a: order.index(a) if a in order else len(order))
 
 
-def contiguous(group: Group) -> dict[Axis, int]:
-    """How many views run contiguously along each axis."""
-    count: dict[Axis, int] = {}
-    for t in (*find(group.effects, Load), *find(group.effects, Store)):
-        strides = t.view.strides
-        unit = [i for i, s in enumerate(strides) if is_const(s, 1)] or ([len(strides) - 1] if strides else [])
-        for i in unit:
-            for a in t.index[i].lanes:
-                count[a] = count.get(a, 0) + 1
-    return count
-
-
 def _pointwise(group: Group) -> dict[Axis, int]:
-    runs = [a for a in contiguous(group) if a in group.workset]
+    runs = [a for a in contiguous(group.effects) if a in group.workset]
     if len(runs) >= 2:
         return dict.fromkeys(runs[-2:], 64)
     if runs:
@@ -120,7 +108,7 @@ def _pointwise(group: Group) -> dict[Axis, int]:
 
 def _reduced(group: Group, every: list[Axis], resident: dict[Axis, int]) -> dict[Axis, int]:
     inner = [a for a in every if a not in group.workset]
-    runs = contiguous(group)
+    runs = contiguous(group.effects)
     chosen: dict[Axis, int] = {}
     outer = [a for a in group.workset if a in runs]
     along = [a for a in inner if a in runs]

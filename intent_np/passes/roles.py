@@ -13,10 +13,11 @@ from typing import Any
 from ..rules.facts import upper
 from ..rules.simplify import simplify
 from ..terms.core import contains, find, walk
-from ..terms.index import sub
-from ..terms.normal import Axis, Contract, Coord, Effect, Load, Part, Reduce, Region
+from ..terms.index import is_const, sub
+from ..terms.normal import Axis, Contract, Coord, Effect, Load, Part, Reduce, Region, Store
 
 RESIDENT_LIMIT = 8192  # lanes; a longer axis is traversed (16 warps hold 16 f32 a thread)
+STRIDED_LIMIT = 64  # lanes of an axis along which no view is contiguous: its rows are read a tile at a time
 CONTRACTED_LIMIT = 256  # lanes of an axis that is summed by a contraction, whose operands are two-dimensional
 
 
@@ -28,8 +29,26 @@ def extent_bound(axis: Axis) -> int | None:
 def may_be_resident(axis: Axis, roots: Iterable[Any]) -> bool:
     """Whether a fragment can hold the whole axis, by its extent class and what is done with it."""
     bound = extent_bound(axis)
-    contracted = any(t.axis in (axis, Part(axis)) for t in find(tuple(roots), Contract))
-    return bound is not None and bound <= (CONTRACTED_LIMIT if contracted else RESIDENT_LIMIT)
+    return bound is not None and bound <= resident_limit(axis, tuple(roots))
+
+
+def resident_limit(axis: Axis, roots: tuple[Any, ...]) -> int:
+    """The longest extent of the axis that a fragment should hold."""
+    if any(t.axis in (axis, Part(axis)) for t in find(roots, Contract)):
+        return CONTRACTED_LIMIT
+    return RESIDENT_LIMIT if axis in contiguous(roots) else STRIDED_LIMIT
+
+
+def contiguous(roots: Iterable[Any]) -> dict[Any, int]:
+    """How many accesses run contiguously along each axis: where the stride is 1, else along the last dimension."""
+    count: dict[Any, int] = {}
+    for t in find(tuple(roots), (Load, Store)):  # type: ignore[arg-type]
+        strides = t.view.strides
+        unit = [i for i, s in enumerate(strides) if is_const(s, 1)] or ([len(strides) - 1] if strides else [])
+        for i in unit:
+            for a in sorted(t.index[i].lanes, key=lambda a: a.digest):
+                count[a] = count.get(a, 0) + 1
+    return count
 
 
 def structured(roots: Iterable[Any]) -> list[Any]:
