@@ -1,0 +1,171 @@
+"""What `compile` returns: a kernel bound to a target, ready to be called, printed and saved."""
+
+from __future__ import annotations
+
+import logging
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from intent_np.errors import Remark, error
+from intent_np.runtime.arrays import ArrayInfo, Library
+from intent_np.runtime.binding import adopt_arguments, bind, output_shapes
+from intent_np.runtime.plan import KernelPlan, VariantPlan, ViewPlan
+from intent_np.runtime.variants import Variant
+from intent_np.target import Target
+
+_log = logging.getLogger("intent_np")
+
+
+class Artifact(ABC):
+    """A compiled kernel.
+
+        artifact(x, y)                                 all parameters in order; outputs are written in place
+        y = artifact.run(x)                            outputs are allocated, in the library of the first array
+        launch = artifact.prepare(x, y); launch()      for hot loops and CUDA graphs
+
+    Calls may come from several threads.  Wrong arguments raise `CallError` before anything is written.
+    """
+
+    def __init__(
+        self,
+        kernel: KernelPlan,
+        target: Target,
+        *,
+        texts: Mapping[str, str] | None = None,
+        remarks: Sequence[Remark] = (),
+        facts: Mapping[str, Any] | None = None,
+    ) -> None:
+        """texts: levels that all variants share, by name; facts: versions and options, as JSON values."""
+        self.kernel, self.target = kernel, target
+        self.texts = dict(texts or {})
+        self.facts = dict(facts or {})
+        self.remarks = list(remarks)
+
+    # ---- calls
+
+    @abstractmethod
+    def __call__(self, *arguments: Any) -> None:
+        """Run the kernel on all its parameters, in declaration order without constexprs."""
+
+    @abstractmethod
+    def prepare(self, *arguments: Any) -> Callable[[], None]:
+        """Check and bind the arguments once; the result runs the kernel on the same arrays again.
+
+        It holds the arrays, and goes to the stream that is current when it is called.
+        """
+
+    def run(self, *arguments: Any, extents: Mapping[str, int] | None = None) -> Any:
+        """Run with outputs allocated: returns none, one, or a tuple of them in declaration order.
+
+        arguments:  all parameters but those of mode `out`
+        extents:    values of extents that only outputs name
+        """
+        adopted, home = adopt_arguments(self.kernel.inputs, arguments)
+        call = bind(self.kernel, adopted, outputs=False)
+        shapes = output_shapes(call, extents or {})
+        first = next(iter(call.arrays.values()), None)
+        library, device = self._allocator(first)
+        given = iter(adopted)
+        everything, outputs = [], []
+        for parameter in self.kernel.parameters:
+            if isinstance(parameter, ViewPlan) and parameter.mode == "out":
+                like = next((i for n, i in call.arrays.items() if self.kernel.view(n).dtype == parameter.dtype), None)
+                outputs.append(library.empty(shapes[parameter.name], parameter.dtype, device, like))
+                everything.append(outputs[-1])
+            else:
+                everything.append(next(given))
+        self(*everything)
+        if home is not None:
+            outputs = [home.returned(one) for one in outputs]
+        return None if not outputs else outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    @abstractmethod
+    def _allocator(self, first: ArrayInfo | None) -> tuple[Library, int]:
+        """The library and device of outputs, from the first array of a call if it has one."""
+
+    # ---- texts
+
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        """The variants compiled so far."""
+        return ()
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Names that `ir` takes, in the order of the pipeline."""
+        shown = self._shown
+        return (*self.texts, *(shown.texts if shown else ()), *(("source", "ptx") if shown else ()))
+
+    @property
+    def source(self) -> str:
+        """The generated module of the first variant; empty where nothing is generated."""
+        return self._shown.source if self._shown else ""
+
+    def ir(self, level: str) -> str:
+        """The program at one level, as text; `LanguageUseError` E704 if there is no such level."""
+        shown = self._shown
+        everything = dict(self.texts)
+        if shown is not None:
+            everything |= {**shown.texts, "source": shown.source, "ptx": shown.ptx}
+        if level not in everything:
+            raise error("E704", name=level, candidates=everything)
+        return everything[level]
+
+    def explain(self) -> str:
+        """What was compiled, and what was said about it."""
+        lines = [self.kernel.signature, f"target {self.target}"]
+        for variant in self.variants:
+            plan = variant.plan
+            lines.append(f"variant {plan.name}: grid {' * '.join(plan.grid)}, {plan.num_warps} warps")
+            lines += [f"    {line}" for line in _described(plan)]
+        lines += [remark.render() for remark in self.remarks]
+        return "\n".join(lines)
+
+    @property
+    def _shown(self) -> Variant | None:
+        return self.variants[0] if self.variants else None
+
+    # ---- files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a folder of readable files, replacing an artifact that is there; all of it or nothing."""
+        from intent_np.runtime.storage import save
+
+        save(self, path)
+
+    def remark(self, code: str, text: str) -> None:
+        """Record and log a remark of this artifact, once for each code."""
+        if all(old.code != code for old in self.remarks):
+            made = Remark(code, text)
+            self.remarks.append(made)
+            _log.warning("%s: %s", self.kernel.name, made.render())
+
+    def __repr__(self) -> str:
+        count = len(self.variants)
+        held = f", {count} variant{'s' if count != 1 else ''}" if self.target.is_gpu else ""
+        return f"<artifact {self.kernel.signature} for {self.target}{held}>"
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """For notebooks: the explanation, and the generated source."""
+        return {
+            "text/plain": repr(self),
+            "text/markdown": f"```\n{self.explain()}\n```\n\n```python\n{self.source}\n```",
+        }
+
+
+def _described(plan: VariantPlan) -> Iterator[str]:
+    """What a variant promises itself about its calls, and what it uses."""
+    holds = plan.holds
+    for view, dim in holds.unit:
+        yield f"{view}: strides at runtime" if dim is None else f"{view}: axis {dim} contiguous"
+    if holds.align > 1:
+        yield f"aligned to {holds.align} bytes"
+    for extent, by in holds.divisible:
+        yield f"{extent} divisible by {by}"
+    for extent, bound in holds.bucket:
+        yield f"{extent} of any length" if bound is None else f"{extent} at most {bound}"
+    yield f"{holds.index_bits}-bit offsets, {plan.shared_bytes} bytes of shared memory a block"
+    if plan.facts:
+        yield ", ".join(f"{name} {value}" for name, value in plan.facts.items() if not isinstance(value, dict))

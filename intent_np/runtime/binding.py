@@ -1,0 +1,263 @@
+"""The arguments of a call against the kernel's declaration: everything is checked before anything is written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from intent_np.errors import error
+from intent_np.runtime.arrays import ACCEPTED, CARRIERS, HOST, ArrayInfo, Foreign, adopt, library_of
+from intent_np.runtime.classes import CallFacts, ViewFacts
+from intent_np.runtime.expressions import expression
+from intent_np.runtime.plan import KernelPlan, ScalarPlan, ViewPlan
+
+_FLOAT_MAX: Final = {"f16": 65504.0, "bf16": float.fromhex("0x1.fep127"), "f32": float.fromhex("0x1.fffffep127")}
+_FLOAT_BITS: Final = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}  # significand, the implicit one included
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The bound arguments of one call.
+
+    arrays:   by view name; without the outputs that are yet to be allocated
+    scalars:  by name: Python int, float or bool
+    extents:  by name, the integer constexprs included
+    device:   CUDA device of the arrays, or `HOST` when all are in host memory
+    """
+
+    kernel: KernelPlan
+    arrays: Mapping[str, ArrayInfo]
+    scalars: Mapping[str, int | float]
+    extents: Mapping[str, int]
+    device: int
+
+    def facts(self) -> CallFacts:
+        """What the class of the call depends on."""
+        views = {}
+        for view in self.kernel.views:
+            info = self.arrays[view.name]
+            steps = (
+                step // view.itemsize if extent > 1 else 0
+                for extent, step in zip(info.shape, info.strides, strict=True)
+            )
+            views[view.name] = ViewFacts(info.shape, tuple(steps), info.pointer & 15)
+        return CallFacts(views, self.extents)
+
+    def values(self) -> dict[str, int]:
+        """What expressions may name: extents, integer scalars, and strides in elements as `x_s0`."""
+        found = dict(self.extents)
+        found |= {name: value for name, value in self.scalars.items() if isinstance(value, int)}
+        for name, facts in self.facts().views.items():
+            found |= {f"{name}_s{dim}": stride for dim, stride in enumerate(facts.strides)}
+        return found
+
+
+def bind(kernel: KernelPlan, arguments: Sequence[Any], *, outputs: bool = True) -> Call:
+    """Bind positional arguments.  With `outputs` false, those of mode `out` are left out, as in `run`.
+
+    Raises `CallError` E401 to E417 naming the parameter.
+    """
+    wanted = kernel.parameters if outputs else kernel.inputs
+    if len(arguments) != len(wanted):
+        raise error(
+            "E401",
+            kernel=kernel.name,
+            expected_count=len(wanted),
+            found_count=len(arguments),
+            signature=kernel.signature,
+        )
+    arrays: dict[str, ArrayInfo] = {}
+    scalars: dict[str, int | float] = {}
+    for parameter, argument in zip(wanted, arguments, strict=True):
+        if isinstance(parameter, ScalarPlan):
+            scalars[parameter.name] = scalar_value(parameter, argument)
+        else:
+            arrays[parameter.name] = _array(parameter, argument)
+    devices = {info.device for info in arrays.values()} - {HOST}
+    device = next((info.device for info in arrays.values() if info.device != HOST), HOST)
+    if len(devices) > 1:
+        name = next(name for name, info in arrays.items() if info.device not in (HOST, device))
+        raise error("E405", parameter=name, expected=f"cuda:{device}", found=f"cuda:{arrays[name].device}")
+    extents = _extents(kernel, arrays)
+    call = Call(kernel, arrays, scalars, extents, device)
+    _check_strides(call)
+    if outputs:
+        check_requirements(call)
+    return call
+
+
+def adopt_arguments(
+    parameters: Sequence[ViewPlan | ScalarPlan], arguments: Sequence[Any]
+) -> tuple[list[Any], Foreign | None]:
+    """The arguments with arrays of unknown libraries as NumPy or CuPy arrays of the same memory.
+
+    Also the library of the first array, if it is one of those.  What is no array is left for `bind` to refuse.
+    """
+    adopted = list(arguments)
+    homes: list[Foreign | None] = []
+    for index, (parameter, argument) in enumerate(zip(parameters, arguments, strict=False)):
+        if isinstance(parameter, ScalarPlan) or (found := adopt(argument)) is None:
+            continue
+        adopted[index], home = found
+        homes.append(home)
+        if home is not None and parameter.written and not home.writable(argument):
+            raise error("E406", parameter=parameter.name, found=f"a read-only {home.name} array")
+    return adopted, homes[0] if homes else None
+
+
+def output_shapes(call: Call, extents: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+    """The shapes of the outputs that a call leaves out; `extents` gives those that nothing else names.
+
+    Raises `CallError` E410 when one is not known, E404 when `extents` contradicts an array.
+    """
+    known = dict(call.extents)
+    for name, value in extents.items():
+        if known.setdefault(name, value) != value:
+            raise error("E404", parameter=name, axis="of extents", expected=f"{name} = {known[name]}", found=str(value))
+    shapes = {}
+    for view in call.kernel.views:
+        if view.name in call.arrays:
+            continue
+        try:
+            shapes[view.name] = tuple(expression(text)(known) for text in view.shape)
+        except KeyError as missing:
+            raise error("E410", name=missing.args[0], parameter=view.name) from None
+    return shapes
+
+
+def check_requirements(call: Call) -> None:
+    """The relations between extents that the kernel was compiled with."""
+    values = call.values()
+    for text in call.kernel.requires:
+        if not expression(text)(values):
+            names = sorted(expression(text).names)
+            found = ", ".join(f"{name} = {values[name]}" for name in names)
+            raise error("E412", kernel=call.kernel.name, expected=text, found=found)
+
+
+def scalar_value(parameter: ScalarPlan, value: Any) -> int | float:
+    """The value as a Python number that the parameter's dtype holds.
+
+    A float is rounded to the dtype later; it may not overflow, and an integer must be exact.  A bool is no int.
+    """
+    dtype = parameter.dtype
+    if isinstance(value, np.generic):
+        value = value.item()
+    if dtype == "bool":
+        if isinstance(value, bool):
+            return value
+    elif isinstance(value, bool):
+        pass
+    elif dtype in _FLOAT_BITS:
+        if isinstance(value, int) and _significant_bits(value) <= _FLOAT_BITS[dtype]:
+            value = float(value)
+        if isinstance(value, float) and (not math.isfinite(value) or abs(value) <= _FLOAT_MAX.get(dtype, math.inf)):
+            return value
+    elif isinstance(value, int):
+        low, high = _integer_range(dtype)
+        if low <= value <= high:
+            return value
+    raise error("E411", parameter=parameter.name, dtype=dtype, found=f"{value!r} ({type(value).__name__})")
+
+
+def _significant_bits(value: int) -> int:
+    value = abs(value)
+    return (value // (value & -value)).bit_length() if value else 0
+
+
+def _integer_range(dtype: str) -> tuple[int, int]:
+    if dtype.startswith("u"):
+        return 0, 2 ** int(dtype[1:]) - 1
+    bits = 64 if dtype == "index" else int(dtype[1:])
+    return -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+
+
+def _array(view: ViewPlan, argument: Any) -> ArrayInfo:
+    library = library_of(argument)
+    if library is None:
+        raise error("E409", parameter=view.name, found=type(argument).__name__)
+    info = library.read(argument)
+    carried = library.carries_bits and info.dtype == CARRIERS.get(view.dtype)
+    if info.dtype not in ACCEPTED[view.dtype] and not carried:
+        raise error("E402", parameter=view.name, expected=view.dtype, found=info.dtype)
+    if len(info.shape) != len(view.shape):
+        raise error(
+            "E403",
+            parameter=view.name,
+            expected=f"rank {len(view.shape)}, {view}",
+            found=f"rank {len(info.shape)}, shape {info.shape}",
+        )
+    if view.written and not info.writable:
+        raise error("E406", parameter=view.name, found=f"a read-only {library.name} array")
+    steps = [step for extent, step in zip(info.shape, info.strides, strict=True) if extent > 1]
+    if info.pointer % view.itemsize or any(step % view.itemsize for step in steps):
+        raise error(
+            "E413",
+            parameter=view.name,
+            expected=f"an address and strides that {view.itemsize} bytes divide",
+            found=f"address {info.pointer:#x}, strides {info.strides} bytes",
+        )
+    if view.written and 0 in steps and 0 not in info.shape:
+        raise error("E414", parameter=view.name, found=f"shape {info.shape}, strides {info.strides} bytes")
+    return info
+
+
+def _extents(kernel: KernelPlan, arrays: Mapping[str, ArrayInfo]) -> dict[str, int]:
+    """Bind the names in shapes: plain names first, then those that an expression determines; check the rest."""
+    known = {
+        name: int(value)
+        for name, value in kernel.constexprs.items()
+        if isinstance(value, int) and not isinstance(value, bool)
+    }
+    origin = dict.fromkeys(known, "a constexpr")
+    later = []
+    for name, info in arrays.items():
+        for axis, (text, extent) in enumerate(zip(kernel.view(name).shape, info.shape, strict=True)):
+            if not text.isidentifier():
+                later.append((name, axis, text, extent))
+            elif text not in known:
+                known[text] = extent
+                origin[text] = f"axis {axis} of {name}"
+            elif known[text] != extent:
+                expected = f"{text} = {known[text]}, from {origin[text]}"
+                raise error("E404", parameter=name, axis=axis, expected=expected, found=str(extent))
+    for name, axis, text, extent in later:
+        shape = expression(text)
+        if solved := shape.solve(extent, known):
+            missing, value = solved
+            if value >= 0:
+                known[missing] = value
+                origin[missing] = f"axis {axis} of {name}"
+        if not shape.names <= known.keys():
+            continue  # an output names the rest, or `extents` of `run`
+        if shape(known) != extent:
+            given = ", ".join(f"{part} = {known[part]}" for part in sorted(shape.names))
+            expected = f"{text} = {shape(known)}" + (f", for {given}" if given else "")
+            raise error("E404", parameter=name, axis=axis, expected=expected, found=str(extent))
+    return known
+
+
+def _check_strides(call: Call) -> None:
+    values: dict[str, int] = dict(call.extents)
+    for view in call.kernel.views:
+        if not view.strides or view.name not in call.arrays:
+            continue
+        info = call.arrays[view.name]
+        for axis, (text, extent, step) in enumerate(zip(view.strides, info.shape, info.strides, strict=True)):
+            if text is None or extent <= 1:
+                continue
+            # A name that nothing else binds is the stride that comes first under it.
+            promised = values.setdefault(text, step // view.itemsize) if text.isidentifier() else None
+            promised = expression(text)(values) if promised is None else promised
+            if promised * view.itemsize != step:
+                raise error(
+                    "E407",
+                    parameter=view.name,
+                    axis=axis,
+                    expected=f"{text} = {promised} elements",
+                    found=f"{step // view.itemsize} elements",
+                )

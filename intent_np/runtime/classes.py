@@ -1,0 +1,201 @@
+"""Which variant a call gets: the policy that keeps variants few and each close to a perfect fit.
+
+A variant is compiled for a class of calls, and new shapes and strides stay inside a class unless something that
+changes the machine code changes: which dimension is contiguous, how wide a load may be, whether a row fits in
+registers, whether an offset fits in 32 bits.  What was measured on an H200, and decides here:
+
+* Knowing the unit-stride dimension is worth up to ten times for two-dimensional tiles: it is kept wherever a view
+  has one, and is one of few values (the last dimension, or another one).
+* Kernels that stream (pointwise, reductions): f16 loads of 4 bytes a lane are within 3 % of 16 bytes, of 2 bytes
+  15 to 45 % slower.  So there is one alignment, 4 bytes, or none.
+* Kernels that contract: an f16 matmul takes .20 ms with operands aligned to 16 bytes, .24 with 8, .39 with 4
+  (asynchronous copies of that width), and over 2 ms below, where there are no asynchronous copies at all.  So there
+  are three alignments, and everything else is the generic variant.  Results and other inputs hardly matter
+  (a transposed result with runtime strides costs 1 %): they are known exactly or not at all, together.
+* A resident axis is padded to a power of two: its class is that power, from 128 on for rows, since below it a
+  program has idle lanes but reads little, from 16 on beside contractions, where padding is arithmetic; beyond
+  8192 an axis is traversed, for any length.
+
+Facts are joint over the views of a kernel, so that classes do not multiply.  `LAYOUT_LIMIT` is the guarantee: at
+most so many variants for the same resident lengths, the generic one included; after that a call takes the most
+specific variant that is right for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from intent_np.runtime.plan import KernelPlan, VariantClass, VariantPlan, ViewPlan, generic_class
+
+LAYOUT_LIMIT: Final = 12
+STREAMING_ALIGNMENTS: Final = (4,)
+CONTRACTING_ALIGNMENTS: Final = (16, 8, 4)
+STREAMING_FLOOR: Final = 128
+CONTRACTING_FLOOR: Final = 16
+RESIDENT_LIMIT: Final = 8192
+
+_WIDEST: Final = 16  # bytes of the widest load
+_SLACK: Final = 128  # a variant with larger blocks checks again
+_INT32: Final = 2**31
+
+
+@dataclass(frozen=True, slots=True)
+class ViewFacts:
+    """An array of one call.  Strides in elements, 0 for a dimension that has at most one element.
+
+    residue:  the pointer modulo 16
+    """
+
+    extents: tuple[int, ...]
+    strides: tuple[int, ...]
+    residue: int
+
+    def is_unit(self, dim: int) -> bool:
+        """Whether taking the stride of `dim` as 1 reads the same memory."""
+        return self.extents[dim] <= 1 or self.strides[dim] == 1
+
+    def unit(self, favour_last: bool) -> int | None:
+        """The dimension to call contiguous, None if there is none.
+
+        A last dimension of one element counts when no other is contiguous, and always with `favour_last`.
+        """
+        last = len(self.extents) - 1
+        real = [dim for dim, stride in enumerate(self.strides) if stride == 1]
+        if last >= 0 and self.extents[last] <= 1 and (favour_last or not real):
+            return last
+        return real[-1] if real else None
+
+    def alignment(self, unit: int, itemsize: int) -> int:
+        """The power of two up to 16 that divides the pointer and all strides but that of `unit`, in bytes."""
+        bits = _WIDEST | self.residue
+        for dim, stride in enumerate(self.strides):
+            if dim != unit:
+                bits |= abs(stride) * itemsize
+        return bits & -bits
+
+    def reach(self, slack: int) -> int:
+        """A bound on the distance in elements of a computed address from the first element."""
+        return sum((extent + slack) * abs(stride) for extent, stride in zip(self.extents, self.strides, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class CallFacts:
+    """What decides the class of a call: the arrays by view, and the extents by name."""
+
+    views: Mapping[str, ViewFacts]
+    extents: Mapping[str, int]
+
+    def fits_32_bits(self, slack: int) -> bool:
+        """Whether every extent, and every offset of lanes up to `slack` past an extent, is below 2^31."""
+        return all(extent + slack < _INT32 for extent in self.extents.values()) and all(
+            view.reach(slack) < _INT32 for view in self.views.values()
+        )
+
+
+def classify(kernel: KernelPlan, facts: CallFacts) -> VariantClass:
+    """The class to compile for a call; `covers` holds for it and the call, except for an unusual slack."""
+    # A column of one element is a row like the others to a kernel that streams, and saves it a variant; to a
+    # contraction it may be the aligned side of an operand.
+    units = {view.name: facts.views[view.name].unit(not kernel.contracts) for view in kernel.views}
+    deciding = [view for view in kernel.views if view.operand or not kernel.contracts]
+    if kernel.contracts and any(units[view.name] is None for view in deciding):
+        return generic_class(kernel)
+    levels = CONTRACTING_ALIGNMENTS if kernel.contracts else STREAMING_ALIGNMENTS
+    known = [view for view in deciding if units[view.name] is not None]
+    align = next((level for level in levels if _aligned(known, units, facts, level)), 1)
+    if kernel.contracts:
+        if align == 1:
+            return generic_class(kernel)
+        others = [view for view in kernel.views if not view.operand and view.shape]
+        exact = align == _WIDEST and all(units[one.name] == len(one.shape) - 1 for one in others)
+        if not exact or not _aligned(others, units, facts, align):
+            units |= {view.name: None for view in others}
+    floor = CONTRACTING_FLOOR if kernel.contracts else STREAMING_FLOOR
+    return VariantClass(
+        unit=tuple(sorted(units.items())),
+        align=align,
+        divisible=tuple(sorted(_divisible(kernel.views, units, facts, align).items())),
+        bucket=tuple(sorted((name, _bucket(facts.extents[name], floor)) for name in kernel.resident)),
+        index_bits=32 if facts.fits_32_bits(_SLACK) else 64,
+    )
+
+
+def covers(holds: VariantClass, kernel: KernelPlan, facts: CallFacts, slack: int = 0) -> bool:
+    """Whether a variant for the calls of `holds` is right for this call; `slack` is the variant's."""
+    for view in kernel.views:
+        unit = holds.unit_of(view.name)
+        if unit is None:
+            continue
+        found = facts.views[view.name]
+        if not found.is_unit(unit) or found.alignment(unit, view.itemsize) % holds.align_of(view):
+            return False
+    return (
+        all(facts.extents[name] % by == 0 for name, by in holds.divisible)
+        and all(bound is None or facts.extents[name] <= bound for name, bound in holds.bucket)
+        and (holds.index_bits == 64 or facts.fits_32_bits(slack))
+    )
+
+
+def specificity(holds: VariantClass) -> tuple[int, ...]:
+    """Orders classes that cover one call: the greatest is taken."""
+    bounds = [bound for _, bound in holds.bucket]
+    return (
+        sum(dim is not None for _, dim in holds.unit),
+        sum(bound is not None for bound in bounds),
+        -sum(bound or 0 for bound in bounds),
+        holds.align,
+        -holds.index_bits,
+    )
+
+
+_Variant = TypeVar("_Variant")
+
+
+def best(kernel: KernelPlan, facts: CallFacts, variants: Iterable[tuple[VariantPlan, _Variant]]) -> _Variant | None:
+    """The most specific of the variants that cover the call; of equals the first."""
+    right = [pair for pair in variants if covers(pair[0].holds, kernel, facts, pair[0].slack)]
+    return max(right, key=lambda pair: specificity(pair[0].holds))[1] if right else None
+
+
+def has_room(wanted: VariantClass, existing: Iterable[VariantClass]) -> bool:
+    """Whether another variant may be compiled beside `existing`; the generic one always may."""
+    beside = sum(one.bucket == wanted.bucket for one in existing if not one.is_generic)
+    return wanted.is_generic or beside < LAYOUT_LIMIT - 1
+
+
+def _aligned(views: Iterable[ViewPlan], units: Mapping[str, int | None], facts: CallFacts, level: int) -> bool:
+    """Whether `level` bytes divide the pointers, the strides and the contiguous extents of all `views`.
+
+    Extents count because a load with a mask is only as wide as the mask is uniform.
+    """
+    for view in views:
+        unit = units[view.name]
+        if unit is None:
+            return False
+        found = facts.views[view.name]
+        if found.alignment(unit, view.itemsize) % level:
+            return False
+        if view.shape[unit] in facts.extents and found.extents[unit] * view.itemsize % level:
+            return False
+    return True
+
+
+def _divisible(
+    views: Iterable[ViewPlan], units: Mapping[str, int | None], facts: CallFacts, align: int
+) -> dict[str, int]:
+    """The divisors of contiguous extents that the alignment implies, in elements."""
+    found: dict[str, int] = {}
+    for view in views:
+        unit = units[view.name]
+        if unit is not None and view.shape[unit] in facts.extents and align > view.itemsize:
+            name = view.shape[unit]
+            found[name] = max(found.get(name, 1), align // view.itemsize)
+    return found
+
+
+def _bucket(extent: int, floor: int) -> int | None:
+    if extent > RESIDENT_LIMIT:
+        return None
+    return max(floor, 1 << max(extent - 1, 0).bit_length())

@@ -1,0 +1,261 @@
+"""Artifacts that run on a GPU: the fast path of a call, and how it is resolved when it comes first."""
+
+from __future__ import annotations
+
+import functools
+import struct
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, NamedTuple
+
+from intent_np.errors import error
+from intent_np.runtime.aliases import checks, conflicts, rules, span
+from intent_np.runtime.arrays import CUPY, HOST, LIBRARIES, ArrayInfo, Library, as_numpy
+from intent_np.runtime.artifact import Artifact
+from intent_np.runtime.binding import Call, adopt_arguments, bind, scalar_value
+from intent_np.runtime.expressions import expression
+from intent_np.runtime.launch import Driver, Launch, Layout, Workspaces, bfloat16_bits
+from intent_np.runtime.plan import KernelPlan, ScalarPlan
+from intent_np.runtime.variants import Specialize, Variant, Variants
+from intent_np.target import Target
+
+_LAUNCH_LIMIT: Final = 4096  # remembered call patterns; beyond, all are forgotten and each resolved once more
+
+_NATURAL: Final[dict[str, type]] = {"bool": bool, "f16": float, "f32": float, "f64": float}
+"""Python types whose range `struct` checks while it packs; other dtypes that are missing here are `int`."""
+
+
+class _Scalar(NamedTuple):
+    """A scalar parameter on the fast path.
+
+    natural:  a value of exactly this type is packed as it is
+    decides:  whether the value is part of the key: a shape, a grid or an argument is computed from it
+    """
+
+    parameter: ScalarPlan
+    natural: type | None
+    decides: bool
+
+
+class DeviceArtifact(Artifact):
+    """A kernel on a GPU.
+
+    variants:    compiled ahead; a call takes the most specific one that is right for it
+    specialize:  compiles another variant while the process has the compiler; None for a loaded artifact
+    driver:      the device; CuPy's by default, loaded at the first call
+    """
+
+    def __init__(
+        self,
+        kernel: KernelPlan,
+        target: Target,
+        variants: Iterable[Variant] = (),
+        specialize: Specialize | None = None,
+        driver: Driver | None = None,
+        **described: Any,
+    ) -> None:
+        super().__init__(kernel, target, **described)
+        self._held = Variants(kernel, variants, specialize, self.remark)
+        self._given_driver = driver
+        self._rules = rules(kernel)
+        self._layout = Layout(kernel)
+        self._workspaces = Workspaces()
+        self._lock = threading.RLock()
+        self._handles: dict[tuple[str, int], int] = {}
+        self._launches: dict[Any, Launch] = {}
+        self._fast: list[_Scalar | None] = []
+        self._count_on_scalars()
+
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        return self._held.all
+
+    @functools.cached_property
+    def driver(self) -> Driver:
+        """The device; `ProviderError` E603 without CuPy."""
+        if self._given_driver is not None:
+            return self._given_driver
+        from intent_np.backends.cupy_runtime import CupyDriver
+
+        return CupyDriver()
+
+    # ---- the fast path
+
+    def __call__(self, *arguments: Any) -> None:
+        quick = self._quick(arguments)
+        if quick is not None:
+            key, values = quick
+            launch = self._launches.get(key)
+            if launch is not None and not launch.violated(values):
+                try:
+                    launch(values)
+                    return
+                except (struct.error, OverflowError):
+                    pass  # a scalar out of range: binding finds it and says which
+        self._slow(arguments)
+
+    def _quick(self, arguments: Sequence[Any]) -> tuple[Any, list[Any]] | None:
+        """A key of all that decides a launch, and the values of the parameters; None for what needs binding."""
+        if len(arguments) != len(self._fast):
+            return None
+        key: list[Any] = []
+        values: list[Any] = []
+        for argument, scalar in zip(arguments, self._fast, strict=True):
+            if scalar is None:
+                library = LIBRARIES.get(type(argument))
+                if library is None:
+                    return None
+                pointer, part = library.quick(argument)
+                values.append(pointer)
+                key.append(part)
+                continue
+            parameter, natural, decides = scalar
+            if type(argument) is not natural:
+                argument = scalar_value(parameter, argument)
+            values.append(bfloat16_bits(argument) if parameter.dtype == "bf16" else argument)
+            if decides:
+                key.append(argument)
+        return tuple(key), values
+
+    # ---- everything that does not happen twice
+
+    def prepare(self, *arguments: Any) -> Callable[[], None]:
+        call, adopted = self._bind(arguments)
+        if self._on_host(call) or conflicts(call, self._rules):
+            return functools.partial(self, *arguments)  # the copies belong to every run
+        launch, values = self._launch(call, adopted)
+        return PreparedLaunch(launch, values, adopted)
+
+    def _slow(self, arguments: Sequence[Any]) -> None:
+        call, adopted = self._bind(arguments)
+        copied = conflicts(call, self._rules)
+        if self._on_host(call):
+            self._through_device(call, adopted)
+            return
+        launch, values = self._launch(call, adopted)
+        kept = [self._duplicate(call, launch, values, name) for name in copied]
+        launch(values)
+        del kept  # freed in stream order, after the launch
+
+    def _bind(self, arguments: Sequence[Any]) -> tuple[Call, list[Any]]:
+        adopted, _ = adopt_arguments(self.kernel.parameters, arguments)
+        return bind(self.kernel, adopted), adopted
+
+    def _launch(self, call: Call, adopted: Sequence[Any]) -> tuple[Launch, list[Any]]:
+        """The launch of a call without host arrays, found or made, and the values to launch it with."""
+        with self._lock:
+            quick = self._quick(adopted)
+            assert quick is not None, "adopted arrays are of known libraries"
+            launch = self._launches.get(quick[0])
+            if launch is None:
+                launch = self._resolve(call)
+                quick = self._quick(adopted)  # a new variant may have changed what is in a key
+                assert quick is not None
+                if len(self._launches) >= _LAUNCH_LIMIT:
+                    self._launches.clear()
+                self._launches[quick[0]] = launch
+            return launch, quick[1]
+
+    def _resolve(self, call: Call) -> Launch:
+        device = self._device(call)
+        known = len(self.variants)
+        variant = self._held.choose(call.facts())
+        if len(self.variants) != known:
+            self._count_on_scalars()
+        handle = self._handles.get((variant.name, device))
+        if handle is None:
+            plan = variant.plan
+            handle = self.driver.load(variant.cubin, plan.entry, plan.shared_bytes, device)
+            self._handles[variant.name, device] = handle
+        first = next(iter(call.arrays.values()), None)
+        return Launch(
+            self.driver,
+            self.kernel,
+            variant.plan,
+            handle,
+            device,
+            call.values(),
+            self._layout,
+            checks(call, self._layout.slots, self._rules),
+            (CUPY if first is None else first.library).current_stream(device),
+            self._workspaces,
+        )
+
+    def _device(self, call: Call) -> int:
+        device = self.driver.current_device() if call.device == HOST else call.device
+        capability = self.driver.capability(device)
+        if not self.target.runs_on(capability):
+            found = "sm_{}{}".format(*capability)
+            raise error("E417", kernel=self.kernel.name, target=self.target.name, device=found, found=found)
+        return device
+
+    def _count_on_scalars(self) -> None:
+        """Note which scalars decide a launch: those in a shape, a promise, a grid or a computed argument."""
+        texts = [text for view in self.kernel.views for text in view.shape] + list(self.kernel.requires)
+        for variant in self.variants:
+            texts += variant.plan.grid
+            texts += [one.source for one in variant.plan.arguments if one.source not in self._layout.slots]
+        deciding = {name for text in texts for name in expression(text).names}
+        self._fast = [
+            _Scalar(one, None if one.dtype == "bf16" else _NATURAL.get(one.dtype, int), one.name in deciding)
+            if isinstance(one, ScalarPlan)
+            else None
+            for one in self.kernel.parameters
+        ]
+        self._launches.clear()
+
+    # ---- copies
+
+    @staticmethod
+    def _on_host(call: Call) -> bool:
+        return any(info.device == HOST for info in call.arrays.values())
+
+    def _through_device(self, call: Call, adopted: Sequence[Any]) -> None:
+        """Run on device copies of the arrays in host memory, and bring back what was written."""
+        self.remark("P002", "pass arrays of the device, of CuPy or torch for example, to keep the data there")
+        device = self._device(call)
+        replaced = list(adopted)
+        back = []
+        for name, info in call.arrays.items():
+            if info.device == HOST:
+                view = self.kernel.view(name)
+                array = as_numpy(info)
+                copy = replaced[self._layout.slots[name]] = self.driver.upload(array, device, view.mode != "out")
+                if view.written:
+                    back.append((copy, array))
+        self(*replaced)
+        for copy, array in back:
+            self.driver.download(copy, array)
+
+    def _duplicate(self, call: Call, launch: Launch, values: list[Any], name: str) -> Any:
+        """Point `values` to a copy of an input that overlaps an output; returns its memory."""
+        self.remark("P005", f"{name}: inputs keep their values while the kernel runs; separate arrays need no copy")
+        info = call.arrays[name]
+        begin, end = span(info, self.kernel.view(name).itemsize)
+        memory = self.driver.duplicate(info.pointer + begin, end - begin, launch.device, launch.current_stream())
+        values[self._layout.slots[name]] = memory.pointer - begin
+        return memory
+
+    def _allocator(self, first: ArrayInfo | None) -> tuple[Library, int]:
+        if first is None:
+            return CUPY, self.driver.current_device()
+        return first.library, first.device
+
+
+class PreparedLaunch:
+    """A call with its arguments bound: runs again on the same arrays, which it holds."""
+
+    __slots__ = ("_arrays", "_block", "_fire", "_launch", "_workspaces")
+
+    def __init__(self, launch: Launch, values: Sequence[Any], arrays: Sequence[Any]) -> None:
+        self._launch, self._arrays = launch, tuple(arrays)
+        self._block = launch.packed(values)
+        self._workspaces = Workspaces()
+        self._fire = launch.fire if launch.programs else lambda block, workspaces: None
+
+    def __call__(self) -> None:
+        """Launch on the stream that is current for the library of the first array."""
+        self._fire(self._block, self._workspaces)
+
+    def __repr__(self) -> str:
+        return f"<prepared launch of {self._launch.kernel.name}, {self._launch.programs} programs>"

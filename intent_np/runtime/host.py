@@ -1,0 +1,54 @@
+"""Artifacts that run in NumPy: the targets `cpu` and `reference`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from intent_np.errors import error
+from intent_np.runtime.aliases import conflicts, rules
+from intent_np.runtime.arrays import HOST, NUMPY, ArrayInfo, Library, as_numpy, numpy_dtype
+from intent_np.runtime.artifact import Artifact
+from intent_np.runtime.binding import adopt_arguments, bind
+from intent_np.runtime.plan import KernelPlan, ScalarPlan
+from intent_np.target import Target
+
+Execute = Callable[[Mapping[str, Any]], None]
+"""Runs the program: arrays of the views by name, written in place, and NumPy scalars of the scalars."""
+
+
+class HostArtifact(Artifact):
+    """A kernel executed by a NumPy machine, with the calling conventions and checks of any other artifact."""
+
+    def __init__(self, kernel: KernelPlan, target: Target, execute: Execute, **described: Any) -> None:
+        super().__init__(kernel, target, **described)
+        self._execute = execute
+        self._rules = rules(kernel)
+
+    def __call__(self, *arguments: Any) -> None:
+        self._bound(*arguments)()
+
+    def prepare(self, *arguments: Any) -> Callable[[], None]:
+        return self._bound(*arguments)
+
+    def _bound(self, *arguments: Any) -> Callable[[], None]:
+        adopted, _ = adopt_arguments(self.kernel.parameters, arguments)
+        call = bind(self.kernel, adopted)
+        for name, info in call.arrays.items():
+            if info.device != HOST:
+                raise error("E405", parameter=name, expected="host memory", found=f"cuda:{info.device}")
+        copied = conflicts(call, self._rules)
+        if copied:
+            self.remark("P005", f"{', '.join(copied)}: inputs keep their values while the kernel runs")
+        values = {name: as_numpy(info) for name, info in call.arrays.items()}
+        for parameter in self.kernel.parameters:
+            if isinstance(parameter, ScalarPlan):
+                values[parameter.name] = numpy_dtype(parameter.dtype).type(call.scalars[parameter.name])
+
+        def launch() -> None:
+            self._execute(values | {name: values[name].copy() for name in copied})
+
+        return launch
+
+    def _allocator(self, first: ArrayInfo | None) -> tuple[Library, int]:
+        return (NUMPY if first is None else first.library), HOST

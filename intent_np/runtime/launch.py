@@ -1,0 +1,244 @@
+"""One call pattern, resolved: a function handle, a grid and a parameter block in which only pointers change.
+
+A launch is reused for every call with the same dtypes, shapes, strides and pointer residues, so that a warm call
+costs a key, a lookup, one `struct.pack_into` and the driver's own time.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Final, NamedTuple, Protocol
+
+from intent_np.errors import error
+from intent_np.runtime.aliases import Check, violated
+from intent_np.runtime.expressions import expression
+from intent_np.runtime.plan import KernelPlan, ScalarPlan, VariantPlan
+
+MAX_PROGRAMS: Final = 2**31 - 1
+_SCRATCH: Final = "scratch of the provider"
+
+_SLOT: Final = 8  # every parameter has a slot of its own; the device reads as many bytes of it as its type has
+_FORMATS: Final = {
+    "bool": "?7x", "i8": "b7x", "i16": "h6x", "i32": "i4x", "i64": "q", "index": "q",
+    "u8": "B7x", "u16": "H6x", "u32": "I4x", "u64": "Q", "f16": "e6x", "bf16": "H6x", "f32": "f4x", "f64": "d",
+}  # fmt: skip
+
+
+class Memory(Protocol):
+    """Device memory that lives as long as this object."""
+
+    pointer: int
+
+
+class Driver(Protocol):
+    """The device: what a launch needs of CUDA."""
+
+    launch: Callable[..., Any]
+    """`launch(function, gx, gy, gz, bx, by, bz, shared, stream, parameters, 0)`; `parameters` is an address."""
+
+    current_device: Callable[[], int]
+
+    def load(self, cubin: bytes, entry: str, shared_bytes: int, device: int) -> int:
+        """A function handle that stays valid; dynamic shared memory up to `shared_bytes` is allowed for it."""
+
+    def on(self, device: int, stream: int | None = None) -> AbstractContextManager[Any]:
+        """Make `device`, and `stream` if given, current for the thread."""
+
+    def zeros(self, size: int, device: int, stream: int) -> Memory:
+        """Zeroed memory, ordered on `stream`."""
+
+    def duplicate(self, pointer: int, size: int, device: int, stream: int) -> Memory:
+        """A copy of `size` bytes at an address with the same residue modulo 16, ordered on `stream`."""
+
+    def capability(self, device: int) -> tuple[int, int]:
+        """Compute capability."""
+
+    def upload(self, array: Any, device: int, contents: bool) -> Any:
+        """An array of the device, of a library known to `arrays`, with the shape of the NumPy `array`, and with
+        its contents if asked."""
+
+    def download(self, source: Any, target: Any) -> None:
+        """Copy an array made by `upload` into a NumPy array, and wait for it."""
+
+
+def bfloat16_bits(value: float) -> int:
+    """The bits of `value` as bf16, rounded once to nearest even; `OverflowError` if it does not fit."""
+    if not math.isfinite(value) or value == 0.0:
+        bits: int = struct.unpack("<I", struct.pack("<f", value))[0]
+        return bits >> 16 | (0x40 if math.isnan(value) else 0)
+    quantum = max(math.frexp(value)[1] - 8, -133)
+    rounded = math.ldexp(round(math.ldexp(value, -quantum)), quantum)
+    encoded: int = struct.unpack("<I", struct.pack("<f", rounded))[0]
+    return encoded >> 16
+
+
+class Layout:
+    """Slots of a kernel's parameters: how the values of a call, in order, are packed."""
+
+    def __init__(self, kernel: KernelPlan) -> None:
+        self.slots = {one.name: index for index, one in enumerate(kernel.parameters)}
+        formats = [_FORMATS[one.dtype] if isinstance(one, ScalarPlan) else "Q" for one in kernel.parameters]
+        self.pack = struct.Struct("<" + "".join(formats)).pack_into
+
+
+class Block(NamedTuple):
+    """Parameter memory: the slots, and the array of their addresses that the driver reads at `address`."""
+
+    memory: Any
+    pointers: Any
+    address: int
+
+
+class Workspaces:
+    """Hidden device memory, one piece for each name, device and stream, grown when a call needs more.
+
+    Launches of one stream run in order and may share; an artifact has one store, and each prepared launch its
+    own, since a graph keeps the addresses.
+    """
+
+    def __init__(self) -> None:
+        self._held: dict[tuple[str, int, int], tuple[int, Memory]] = {}
+
+    def pointer(self, driver: Driver, name: str, device: int, stream: int, size: int) -> int:
+        """The address of at least `size` bytes that were zeroed when they were allocated."""
+        key = name, device, stream
+        held, memory = self._held.get(key, (-1, None))
+        if memory is None or held < size:
+            memory = driver.zeros(max(size, 1), device, stream)
+            self._held[key] = size, memory
+        return memory.pointer
+
+    def clear(self) -> None:
+        """Forget all memory: after an error its contents are unknown."""
+        self._held.clear()
+
+
+class Launch:
+    """A resolved call pattern; call it with the values of the parameters, pointers and scalars in order."""
+
+    def __init__(
+        self,
+        driver: Driver,
+        kernel: KernelPlan,
+        variant: VariantPlan,
+        handle: int,
+        device: int,
+        values: Mapping[str, int],
+        layout: Layout,
+        checks: tuple[Check, ...],
+        current_stream: Callable[[], int],
+        workspaces: Workspaces,
+    ) -> None:
+        """values: what expressions may name, of the call that is resolved."""
+        self.kernel, self.variant, self.device = kernel, variant, device
+        self.checks = checks
+        self.handle = handle
+        self.threads = 32 * variant.num_warps
+        self.programs = math.prod(expression(text)(values) for text in variant.grid)
+        if self.programs > MAX_PROGRAMS:
+            raise error("E416", kernel=kernel.name, found=f"{self.programs} programs")
+        self.current_stream = current_stream
+        self._driver, self._pack, self._fire = driver, layout.pack, driver.launch
+        self._current_device = driver.current_device
+        self._plan_slots(layout, values)
+        # Concurrent calls each take a block; a call that finds none makes one.
+        self._free = [self._new_block()]
+        self._workspaces = workspaces
+
+    def _plan_slots(self, layout: Layout, values: Mapping[str, int]) -> None:
+        """Decide which slot each argument of the device function reads, and the constant slots."""
+        self._constants: list[int] = []
+        self._sizes: list[tuple[str, int, int]] = []  # name, slot and bytes of each workspace
+        self._order: list[int] = []
+        first = len(layout.slots)
+
+        def constant(value: int) -> int:
+            self._constants.append(value)
+            return first + len(self._constants) - 1
+
+        for argument in self.variant.arguments:
+            if argument.kind == "workspace":
+                slot = constant(0)
+                self._sizes.append((argument.name, slot, expression(argument.source)(values)))
+            elif argument.source in layout.slots:
+                slot = layout.slots[argument.source]
+            else:
+                slot = constant(expression(argument.source)(values))
+            self._order.append(slot)
+        scratch = constant(0)
+        if self.variant.scratch_bytes:
+            self._sizes.append((_SCRATCH, scratch, self.variant.scratch_bytes * self.programs))
+        self._order += [scratch, constant(0)]
+        self._first = first
+
+    def _new_block(self) -> Block:
+        memory = (ctypes.c_uint64 * (self._first + len(self._constants)))()
+        for index, value in enumerate(self._constants):
+            memory[self._first + index] = value & 0xFFFF_FFFF_FFFF_FFFF
+        base = ctypes.addressof(memory)
+        pointers = (ctypes.c_void_p * len(self._order))(*(base + _SLOT * slot for slot in self._order))
+        return Block(memory, pointers, ctypes.addressof(pointers))
+
+    def violated(self, values: Sequence[Any]) -> bool:
+        """Whether the arrays of this call overlap in a way that the device code is not made for."""
+        return violated(self.checks, values)
+
+    def __call__(self, values: Sequence[Any]) -> None:
+        """Launch on the current stream.  `struct.error` or `OverflowError` if a scalar does not fit."""
+        if not self.programs:
+            return
+        try:
+            block = self._free.pop()
+        except IndexError:
+            block = self._new_block()
+        try:
+            self._pack(block.memory, 0, *values)
+            self.fire(block, self._workspaces)
+        finally:
+            self._free.append(block)
+
+    def packed(self, values: Sequence[Any]) -> Block:
+        """A block of its own with these values, for a prepared launch."""
+        block = self._new_block()
+        self._pack(block.memory, 0, *values)
+        return block
+
+    def fire(self, block: Block, workspaces: Workspaces) -> None:
+        """Launch with a packed block."""
+        stream = self.current_stream()
+        if self._current_device() != self.device:
+            with self._driver.on(self.device):
+                self.fire(block, workspaces)
+            return
+        try:
+            for name, slot, size in self._sizes:
+                block.memory[slot] = workspaces.pointer(self._driver, name, self.device, stream, size)
+            self._fire(
+                self.handle, self.programs, 1, 1, self.threads, 1, 1,
+                self.variant.shared_bytes, stream, block.address, 0,
+            )  # fmt: skip
+        except Exception as problem:
+            workspaces.clear()
+            raise self._failed(problem) from problem
+
+    def _failed(self, problem: Exception) -> Exception:
+        text = str(problem)
+        causes = {
+            "OUT_OF_RESOURCES": "a block needs more registers or shared memory than a multiprocessor has",
+            "INVALID_VALUE": "more shared memory or threads than the device allows",
+            "ILLEGAL_ADDRESS": "an earlier launch accessed memory outside its arrays",
+            "INVALID_HANDLE": "the stream or the module belongs to another device",
+        }
+        likely = next((cause for word, cause in causes.items() if word in text), "")
+        plan = self.variant
+        return error(
+            "E604",
+            kernel=self.kernel.name,
+            found=f"grid {self.programs}, block {self.threads}, {plan.shared_bytes} bytes of shared memory",
+            detail=text,
+            fix=f"likely {likely}" if likely else "",
+        )

@@ -1,0 +1,231 @@
+"""What the compiler tells the host: a kernel's declaration, and for each variant how it is launched.
+
+Plain frozen data, the same in memory and in an artifact's JSON.  Expressions are texts of `expressions`, over
+extents, integer scalar parameters and strides in elements (`x_s0` is the first stride of view `x`).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, Literal
+
+ITEM_BYTES: Final[dict[str, int]] = {
+    "bool": 1, "i8": 1, "u8": 1, "f8e4m3fn": 1, "f8e5m2": 1, "i16": 2, "u16": 2, "f16": 2, "bf16": 2,
+    "i32": 4, "u32": 4, "f32": 4, "index": 8, "i64": 8, "u64": 8, "f64": 8,
+}  # fmt: skip
+"""Bytes of an element of each dtype."""
+
+
+@dataclass(frozen=True, slots=True)
+class ViewPlan:
+    """A view parameter.
+
+    shape:    one expression an axis; a plain name binds the extent, anything else is checked against it
+    strides:  promised strides in elements, `None` where nothing is promised; empty: no promise at all
+    alias:    views of one group may overlap: the kernel orders its loads and stores for that
+    noalias:  promised not to overlap any view that is written
+    operand:  feeds a contraction: its elements are loaded many times, by programs that compute much more
+    """
+
+    name: str
+    dtype: str
+    mode: Literal["in", "out", "inout"]
+    shape: tuple[str, ...]
+    strides: tuple[str | None, ...] = ()
+    alias: str = ""
+    noalias: bool = False
+    operand: bool = False
+
+    @property
+    def written(self) -> bool:
+        return self.mode != "in"
+
+    @property
+    def itemsize(self) -> int:
+        return ITEM_BYTES[self.dtype]
+
+    def __str__(self) -> str:
+        shape = ", ".join(self.shape) + ("," if len(self.shape) == 1 else "")
+        return f"{self.name}: {self.mode} {self.dtype}[{shape}]"
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarPlan:
+    """A scalar parameter, passed by value."""
+
+    name: str
+    dtype: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.dtype}"
+
+
+@dataclass(frozen=True)
+class KernelPlan:
+    """A kernel as its caller sees it, constexprs bound.
+
+    parameters:      in declaration order, without constexprs
+    constexprs:      the bound values; integers may be used in shapes
+    requires:        expressions that must not be 0 at a call
+    resident:        extents of axes that variants hold whole in registers: their length is part of the class
+    identical_safe:  `(input, output)` that may be the same array, element for element
+    """
+
+    name: str
+    parameters: tuple[ViewPlan | ScalarPlan, ...]
+    constexprs: Mapping[str, Any] = field(default_factory=dict)
+    requires: tuple[str, ...] = ()
+    resident: tuple[str, ...] = ()
+    identical_safe: tuple[tuple[str, str], ...] = ()
+
+    @functools.cached_property
+    def views(self) -> tuple[ViewPlan, ...]:
+        return tuple(one for one in self.parameters if isinstance(one, ViewPlan))
+
+    @functools.cached_property
+    def inputs(self) -> tuple[ViewPlan | ScalarPlan, ...]:
+        """The parameters of `run`: all but the outputs that it allocates."""
+        return tuple(one for one in self.parameters if isinstance(one, ScalarPlan) or one.mode != "out")
+
+    @functools.cached_property
+    def contracts(self) -> bool:
+        """Whether some view is an operand of a contraction."""
+        return any(view.operand for view in self.views)
+
+    @property
+    def signature(self) -> str:
+        return f"{self.name}({', '.join(map(str, self.parameters))})"
+
+    def view(self, name: str) -> ViewPlan:
+        return next(view for view in self.views if view.name == name)
+
+
+@dataclass(frozen=True, slots=True)
+class VariantClass:
+    """The calls that one variant is right for.  Mappings are given as sorted pairs, so that a class is a key.
+
+    unit:        view -> the dimension known to have stride 1, or None: all its strides are runtime values
+    align:       bytes that divide the pointer and the other strides of every view with a unit dimension; a
+                 view without one is aligned to its elements only
+    divisible:   extent -> what is known to divide it; absent is 1
+    bucket:      resident extent -> its largest value, or None: any length
+    index_bits:  32 when every offset and extent fits a signed 32-bit integer, else 64
+    """
+
+    unit: tuple[tuple[str, int | None], ...]
+    align: int = 1
+    divisible: tuple[tuple[str, int], ...] = ()
+    bucket: tuple[tuple[str, int | None], ...] = ()
+    index_bits: Literal[32, 64] = 64
+
+    def unit_of(self, view: str) -> int | None:
+        return dict(self.unit)[view]
+
+    def align_of(self, view: ViewPlan) -> int:
+        """Bytes known to divide the pointer and the strides of `view`, apart from its unit dimension."""
+        return view.itemsize if self.unit_of(view.name) is None else max(self.align, view.itemsize)
+
+    @property
+    def name(self) -> str:
+        """A short name, unique among the classes of a kernel, fit for a folder: `a16-x1-y1-N1024`."""
+        if self.is_generic:
+            return "generic"
+        parts = [f"a{self.align}"]
+        parts += [f"{view}{'_' if dim is None else dim}" for view, dim in self.unit]
+        parts += [f"{extent}{'long' if bound is None else bound}" for extent, bound in self.bucket]
+        return "-".join(parts) + ("-i64" if self.index_bits == 64 else "")
+
+    @property
+    def is_generic(self) -> bool:
+        """Whether it holds for every call."""
+        unknown = all(dim is None for _, dim in self.unit) and all(bound is None for _, bound in self.bucket)
+        return unknown and self.index_bits == 64 and not self.divisible
+
+
+def generic_class(kernel: KernelPlan) -> VariantClass:
+    """The class of all calls."""
+    return VariantClass(
+        unit=tuple(sorted((view.name, None) for view in kernel.views)),
+        bucket=tuple(sorted((name, None) for name in kernel.resident)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One runtime argument of the device function.
+
+    kind:    `pointer` to the view `source`, `scalar` with the expression or float parameter `source`, or
+             `workspace`, a pointer to `source` zeroed bytes (an expression) that the kernel leaves zeroed
+    type:    as Triton spells it: `*fp16`, `i32`, `fp32`
+    """
+
+    name: str
+    kind: Literal["pointer", "scalar", "workspace"]
+    source: str
+    type: str
+
+
+@dataclass(frozen=True)
+class VariantPlan:
+    """How one variant is launched.
+
+    holds:          the calls that it is right for
+    entry:          name of the function in the cubin
+    arguments:      in order; two scratch pointers follow
+    grid:           expressions whose product is the number of programs, at most 2^31 - 1
+    num_warps:      a block has 32 times as many threads
+    shared_bytes:   dynamic shared memory of a block
+    scratch_bytes:  global scratch memory of one program
+    slack:          how far past an extent a masked lane may compute an address: the largest block extent
+    facts:          registers, compiler version and what else is worth keeping
+    """
+
+    holds: VariantClass
+    entry: str
+    arguments: tuple[Argument, ...]
+    grid: tuple[str, ...]
+    num_warps: int
+    num_stages: int = 1
+    shared_bytes: int = 0
+    scratch_bytes: int = 0
+    slack: int = 0
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.holds.name
+
+
+def to_json(plan: KernelPlan | VariantPlan) -> dict[str, Any]:
+    """The plan as JSON values."""
+    made: dict[str, Any] = asdict(plan)
+    if isinstance(plan, KernelPlan):
+        for parameter, values in zip(plan.parameters, made["parameters"], strict=True):
+            values["kind"] = "view" if isinstance(parameter, ViewPlan) else "scalar"
+    return made
+
+
+def kernel_from_json(values: Mapping[str, Any]) -> KernelPlan:
+    """The inverse of `to_json`; `KeyError` or `TypeError` for anything else."""
+    kinds = {"view": ViewPlan, "scalar": ScalarPlan}
+    parameters = [
+        kinds[one["kind"]](**{name: _frozen(value) for name, value in one.items() if name != "kind"})
+        for one in values["parameters"]
+    ]
+    plain = {name: _frozen(value) for name, value in values.items() if name not in ("parameters", "constexprs")}
+    return KernelPlan(parameters=tuple(parameters), constexprs=dict(values["constexprs"]), **plain)
+
+
+def variant_from_json(values: Mapping[str, Any]) -> VariantPlan:
+    """The inverse of `to_json`."""
+    holds = VariantClass(**{name: _frozen(value) for name, value in values["holds"].items()})
+    arguments = tuple(Argument(**one) for one in values["arguments"])
+    plain = {name: _frozen(value) for name, value in values.items() if name not in ("holds", "arguments", "facts")}
+    return VariantPlan(holds=holds, arguments=arguments, facts=dict(values["facts"]), **plain)
+
+
+def _frozen(value: Any) -> Any:
+    """JSON arrays are tuples here."""
+    return tuple(_frozen(one) for one in value) if isinstance(value, list) else value

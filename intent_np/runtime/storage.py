@@ -1,0 +1,150 @@
+"""Artifacts as folders of readable files.
+
+    softmax/
+      metadata.json           the declaration, the target, and the hash of every file below
+      logical.txt ...         the levels that all variants share, numbered in pipeline order
+      a4-x1-y1-N1024/         one folder a variant
+        metadata.json         how it is launched
+        gpu.txt ...           the levels that depend on the class of calls
+        kernel.py             the generated Triton module
+        kernel.ptx, kernel.cubin
+
+Nothing in it is executed when it is loaded, and nothing is unpickled: JSON and texts are read, and the cubin goes
+to the driver.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from intent_np.errors import Remark, error
+from intent_np.runtime.artifact import Artifact
+from intent_np.runtime.device import DeviceArtifact
+from intent_np.runtime.host import Execute, HostArtifact
+from intent_np.runtime.plan import KernelPlan, kernel_from_json, to_json, variant_from_json
+from intent_np.runtime.variants import Variant
+from intent_np.target import Target
+
+FORMAT: Final = 1
+"""Raised when old artifacts can no longer be read."""
+
+_METADATA: Final = "metadata.json"
+_CODE: Final = ("kernel.py", "kernel.ptx", "kernel.cubin")
+
+Revive = Callable[[KernelPlan, Target, Mapping[str, str]], Execute]
+"""Makes the machine of a loaded artifact for `cpu` or `reference` from its texts."""
+
+
+def files(artifact: Artifact) -> dict[str, bytes]:
+    """The files of an artifact by relative path; the same artifact gives the same bytes."""
+    made = {f"{level}.txt": text.encode() for level, text in artifact.texts.items()}
+    for variant in artifact.variants:
+        made |= {f"{variant.name}/{name}": content for name, content in variant_files(variant).items()}
+    head = {
+        "format": FORMAT,
+        "kernel": to_json(artifact.kernel),
+        "target": asdict(artifact.target),
+        "levels": list(artifact.texts),
+        "variants": [variant.name for variant in artifact.variants],
+        "remarks": [{"code": remark.code, "text": remark.text} for remark in artifact.remarks],
+        "facts": artifact.facts,
+        "files": {path: _digest(content) for path, content in sorted(made.items())},
+    }
+    return {_METADATA: _json(head), **made}
+
+
+def variant_files(variant: Variant) -> dict[str, bytes]:
+    """The files of one variant's folder."""
+    plan = {**to_json(variant.plan), "levels": list(variant.texts)}
+    return {
+        _METADATA: _json(plan),
+        **{f"{level}.txt": text.encode() for level, text in variant.texts.items()},
+        **dict(zip(_CODE, (variant.source.encode(), variant.ptx.encode(), variant.cubin), strict=True)),
+    }
+
+
+def save(artifact: Artifact, path: str | os.PathLike[str]) -> None:
+    """Write the artifact to the folder `path`, replacing one that is there.
+
+    It is written beside its place and renamed, so that there is never a folder with half of an artifact.
+    """
+    place = Path(path)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{place.name}.", dir=place.parent) as scratch:
+        new, old = Path(scratch, "new"), Path(scratch, "old")
+        for name, content in files(artifact).items():
+            file = new / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+        if place.exists():
+            _check_is_artifact(place)
+            place.rename(old)
+        new.rename(place)
+
+
+def load(path: str | os.PathLike[str], *, revive: Revive | None = None) -> Artifact:
+    """Read an artifact; every file is checked against its hash.
+
+    revive:  makes the machine of an artifact for `cpu` or `reference`
+
+    Raises `CallError` E705 when the folder is no artifact, is damaged, or has another format.
+    """
+    place = Path(path)
+    try:
+        head = json.loads((place / _METADATA).read_text(encoding="utf-8"))
+        if head["format"] != FORMAT:
+            raise ValueError(f"format {head['format']}, not {FORMAT}")
+        contents = {name: _checked(place / name, digest) for name, digest in head["files"].items()}
+        kernel = kernel_from_json(head["kernel"])
+        target = Target(**{name: _tuple(value) for name, value in head["target"].items()})
+        texts = {level: contents[f"{level}.txt"].decode() for level in head["levels"]}
+        variants = [_variant(name, contents) for name in head["variants"]]
+        remarks = [Remark(**one) for one in head["remarks"]]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
+        raise error("E705", path=str(place), found=f"{type(problem).__name__}: {problem}") from problem
+    described: dict[str, Any] = {"texts": texts, "remarks": remarks, "facts": head["facts"]}
+    if target.is_gpu:
+        return DeviceArtifact(kernel, target, variants, **described)
+    if revive is None:
+        raise error("E705", path=str(place), found=f"an artifact for {target}, which needs the compiler to run")
+    return HostArtifact(kernel, target, revive(kernel, target, texts), **described)
+
+
+def _variant(name: str, contents: Mapping[str, bytes]) -> Variant:
+    plan = json.loads(contents[f"{name}/{_METADATA}"])
+    levels = plan.pop("levels")
+    source, ptx, cubin = (contents[f"{name}/{file}"] for file in _CODE)
+    texts = {level: contents[f"{name}/{level}.txt"].decode() for level in levels}
+    return Variant(variant_from_json(plan), cubin, ptx.decode(), source.decode(), texts)
+
+
+def _checked(path: Path, digest: str) -> bytes:
+    content = path.read_bytes()
+    if _digest(content) != digest:
+        raise ValueError(f"{path.name} is not the file that was saved")
+    return content
+
+
+def _check_is_artifact(place: Path) -> None:
+    """Refuse to replace a folder that is something else."""
+    if not (place / _METADATA).is_file() and (not place.is_dir() or any(place.iterdir())):
+        raise error("E705", path=str(place), expected="an artifact to replace, or nothing", found="something else")
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _json(value: Any) -> bytes:
+    return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
