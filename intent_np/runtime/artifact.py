@@ -100,7 +100,7 @@ class Artifact(ABC):
 
     @property
     def source(self) -> str:
-        """The generated module of the first variant; empty where nothing is generated."""
+        """The generated module of the first variant that is not the generic one; empty where nothing is generated."""
         return self._shown.source if self._shown else ""
 
     def ir(self, level: str) -> str:
@@ -125,7 +125,8 @@ class Artifact(ABC):
 
     @property
     def _shown(self) -> Variant | None:
-        return self.variants[0] if self.variants else None
+        """The variant that stands for all: the first that is made for a class, else the generic one."""
+        return min(self.variants, key=lambda one: one.plan.holds.is_generic, default=None)
 
     # ---- files
 
