@@ -116,7 +116,7 @@ class _Naming:
         if isinstance(first, Assign) and first.value is e:  # it has a name already
             name, above = first.target, body[: start + 1]
         else:
-            hint = arena().names.get(e) or ("mask" if e.type.dtype is bool_ else "value")
+            hint = arena().names.get(e) or ("mask" if e.type.dtype is bool_ else "t")
             name = Name(self.fresh.fresh(hint), e.type.dtype, e.type.shape)
             above = (*body[:start], Assign(name, e))
         rest = body[start + (above[-1] is first) :]

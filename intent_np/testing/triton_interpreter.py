@@ -33,7 +33,8 @@ DIVERGENCES: Final = {
     "libdevice": "computed by NumPy in the type of the operands; the device's results may differ in the last places",
     "reduce": "combined from the first member to the last; the device combines a tree",
     "dot": "products and sums of 16-bit floats are taken in f32 by NumPy; the device's order of summation differs",
-    "bf16": "held as 16-bit integers: loads, stores, conversions and dots work, arithmetic on bf16 itself does not",
+    "bf16": "computed in f32 and rounded after every operation",
+    "tl.exp, tl.log and the like": "computed by NumPy; the device's are approximate where their names say so",
     "masked lanes": "hold `other`, as on the device; without it they hold 0, where the device promises nothing",
 }
 """Where the interpreter's meaning is not the device's."""

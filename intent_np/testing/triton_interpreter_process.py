@@ -1,8 +1,4 @@
-"""The process in which Triton interprets: reads jobs from stdin, answers `(failure, spans)` on stdout.
-
-What the interpreter lacks is filled in here by name: functions of libdevice have their NumPy meaning, and a reduction
-with a helper combines whole slices instead of one element at a time.
-"""
+"""The process in which Triton interprets: reads jobs from stdin, answers `(failure, spans)` on stdout."""
 
 from __future__ import annotations
 
@@ -13,12 +9,12 @@ import sys
 import tempfile
 import traceback
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from .triton_interpreter import Job
+from .triton_interpreter_gaps import Gaps, to_bf16
 
 MARGIN = 4096
 """Bytes on both sides of every span that must not change."""
@@ -57,10 +53,7 @@ class Interpreter:
 
         assert triton.knobs.runtime.interpret, "started with TRITON_INTERPRET=1"
         self.tl, self.inside = tl, interpreter
-        interpreter.ReduceOps.generic_reduce = _reduce_slices
-        self._dot = interpreter.InterpreterBuilder.create_dot
-        interpreter.interpreter_builder.create_dot = self._dot_bf16
-        self.libdevice = SimpleNamespace(**{name: self._elementwise(f) for name, f in libdevice_functions().items()})
+        self.libdevice = Gaps(tl, interpreter).libdevice
 
     def run(self, job: Job, folder: Path) -> tuple[bytes, ...]:
         path = folder / "kernel.py"
@@ -77,13 +70,6 @@ class Interpreter:
                 space[job.entry][(job.grid,)](*arguments, **job.constexprs)
         return tuple(_checked(b) for b in buffers)
 
-    def _dot_bf16(self, left: Any, right: Any, *rest: Any) -> Any:
-        """`tl.dot` with the numbers behind the bits of bf16."""
-        bf16, f32, handle = self.tl.bfloat16, self.tl.float32, self.inside.TensorHandle
-        if left.dtype.scalar == bf16:
-            left, right = (handle(_from_bf16(x.data), f32) for x in (left, right))
-        return self._dot(self.inside.interpreter_builder, left, right, *rest)
-
     def _argument(self, argument: tuple[Any, ...], buffers: list[Any]) -> Any:
         """A scalar tensor of exactly the ABI's type: a pointer into a buffer, or a number."""
         kind, *value = argument
@@ -94,53 +80,11 @@ class Interpreter:
             data = _number(value[0], self.inside._get_np_dtype(kind_type), kind)
         return self.tl.tensor(self.inside.TensorHandle(data, kind_type), kind_type)
 
-    def _elementwise(self, function: Any) -> Any:
-        """A function of NumPy arrays as one of tensors, in the type of the first operand."""
-
-        def call(*operands: Any) -> Any:
-            tensors = [self.inside.interpreter_semantic.to_tensor(x) for x in operands]
-            lead = max(tensors, key=lambda t: len(t.shape))
-            data = function(*(t.handle.data for t in tensors))
-            data = np.asarray(data).astype(lead.handle.data.dtype if np.asarray(data).dtype.kind == "f" else np.int32)
-            scalar = lead.dtype if data.dtype.kind == "f" else self.tl.int32
-            shape = [int(n) for n in lead.shape]
-            kind = self.tl.block_type(scalar, shape) if shape else scalar
-            return self.tl.tensor(self.inside.TensorHandle(data, scalar), kind)
-
-        return call
-
-
-def libdevice_functions() -> dict[str, Any]:
-    """NumPy meanings of libdevice's functions, those of operators from the table of the language."""
-    from ..numerics import apply
-    from ..numerics.storage import dtype_of
-    from ..terms.operators import OPERATORS
-
-    def by_operator(name: str) -> Any:
-        return lambda *x: apply(OPERATORS[name], *x, dtype=dtype_of(x[0].dtype))
-
-    operators = {
-        "exp": "exp", "exp2": "exp2", "log": "log", "log1p": "log1p", "log2": "log2", "sin": "sin", "cos": "cos",
-        "asin": "asin", "tanh": "tanh", "erf": "erf", "erfc": "erfc", "cyl_bessel_i0": "i0", "lgamma": "lgamma",
-        "pow": "pow", "fmod": "fmod", "rsqrt": "rsqrt",
-    }  # fmt: skip
-    plain = {
-        "rint": np.rint, "nearbyint": np.rint, "trunc": np.trunc, "floor": np.floor, "ceil": np.ceil,
-        "sqrt_rn": np.sqrt, "div_rn": np.divide, "isnan": np.isnan, "isinf": np.isinf,
-        "copysign": np.copysign, "fabs": np.abs,
-        "ldexp": np.ldexp, "fma_rn": lambda a, b, c: a * b + c,
-    }  # fmt: skip
-    return plain | {name: by_operator(op) for name, op in operators.items()}
-
 
 def _number(value: Any, dtype: Any, kind: str) -> Any:
     if kind == "bf16":  # the interpreter holds it as its bits
-        return (np.array([value], np.float32).view(np.uint32) >> 16).astype(np.uint16)
+        return to_bf16(np.array([value], np.float32))
     return np.array([value], dtype)
-
-
-def _from_bf16(bits: Any) -> Any:
-    return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
 def _guarded(span: bytes) -> Any:
@@ -154,23 +98,6 @@ def _checked(buffer: Any) -> bytes:
     if (margins != CANARY).any():
         raise IndexError("a store outside the arrays")
     return buffer[MARGIN:-MARGIN].tobytes()  # type: ignore[no-any-return]
-
-
-def _reduce_slices(self: Any, values: tuple[Any, ...]) -> list[Any]:
-    """`ReduceOps.generic_reduce` over whole slices: a helper is elementwise, so that it takes them at once."""
-    axis, data = self.axis, [v.handle.data for v in values]
-    acc: Any = None
-    for i in range(data[0].shape[axis]):
-        member = tuple(self.to_tensor(np.take(d, i, axis), v.dtype) for d, v in zip(data, values, strict=True))
-        if acc is None:
-            acc = member
-        else:
-            out = self.combine_fn.fn(*acc, *member)
-            acc = out if isinstance(out, tuple) else (out,)
-    return [
-        self.to_tensor(a.handle.data.reshape(np.take(data[0], 0, axis).shape), v.dtype)
-        for a, v in zip(acc, values, strict=True)
-    ]
 
 
 if __name__ == "__main__":

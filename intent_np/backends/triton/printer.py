@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from itertools import groupby
 from typing import Any
 
 from ...numerics.literals import FORMATS, round_to
 from ...terms import triton as t
 from ...terms.core import find
 from ...terms.dtypes import DType, bool_, f32, f64
+from ...terms.index import Extent, Param, Physical
 from ...terms.triton import Expr, Function, Helper
 from .layout import STEP, WIDTH, wrap
 from .spelling import ATOM, PRODUCT, SUM, TYPES, UNARY, Spelled, Spelling
+
+NUMBERS: dict[type, str] = {Extent: "number", Param: "number"}
+"""Parameters that stand on one line although they differ in kind."""
 
 UPDATES = {"add": ("+", SUM + 1), "sub": ("-", SUM + 1), "mul": ("*", PRODUCT + 1)}
 """Operators with an augmented assignment, and the level that their right operand needs."""
@@ -60,21 +65,18 @@ class Printer:
         return "\n".join(head) + "".join("\n\n\n" + "\n".join(p) for p in parts) + "\n"
 
     def header(self) -> list[str]:
-        """The signature, on one line or a line each for pointers, numbers, strides and constexprs."""
+        """The signature, on one line or a line for each run of pointers, numbers, strides and constexprs."""
         f = self.function
-        groups: dict[str, list[str]] = {"View": [], "Number": [], "Stride": [], "Constexpr": []}
-        for p in f.parameters:
-            kind = type(p.source).__name__
-            groups[kind if kind in groups else "Number"].append(p.name)
-        groups["Constexpr"] = [f"{p.name}: tl.constexpr" for p in f.constexprs]
-        line = f"def {f.name}({', '.join(x for g in groups.values() for x in g)}):"
+        parameters = [(type(p.source), p.name) for p in f.parameters]
+        parameters += [(Physical, f"{p.name}: tl.constexpr") for p in f.constexprs]
+        line = f"def {f.name}({', '.join(name for _, name in parameters)}):"
         if len(line) <= WIDTH:
             return [line]
         lines: list[str] = []
-        for g in groups.values():
-            if g:
-                text = f"{STEP}{', '.join(g)},"
-                lines += [text] if len(text) <= WIDTH else [f"{STEP}{x}," for x in g]
+        for _, run in groupby(parameters, key=lambda p: NUMBERS.get(p[0], p[0])):
+            names = [name for _, name in run]
+            text = f"{STEP}{', '.join(names)},"
+            lines += [text] if len(text) <= WIDTH else [f"{STEP}{name}," for name in names]
         return [f"def {f.name}(", *lines, "):"]
 
     def helper(self, h: Helper) -> list[str]:

@@ -4,7 +4,7 @@ import triton.language as tl
 
 @triton.jit
 def _first_largest(a0, a1, b0, b1):
-    left = (a0 == b0) & (a1 < b1) | (b0 < a0)
+    left = (b0 < a0) | (a0 == b0) & (a1 < b1)
     return tl.where(left, a0, b0), tl.where(left, a1, b1)
 
 

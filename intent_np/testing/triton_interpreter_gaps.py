@@ -1,0 +1,146 @@
+"""What Triton's interpreter lacks, filled in: bf16, fused multiply-add, libdevice, reductions at a usable speed.
+
+The interpreter holds bf16 as 16-bit integers and then computes with the bits; here operands are widened to f32 and
+results rounded back.  Functions of libdevice have their NumPy meaning, by name.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+OPERATORS = {
+    "exp": "exp", "exp2": "exp2", "log": "log", "log1p": "log1p", "log2": "log2", "sin": "sin", "cos": "cos",
+    "asin": "asin", "tanh": "tanh", "erf": "erf", "erfc": "erfc", "cyl_bessel_i0": "i0", "lgamma": "lgamma",
+    "pow": "pow", "fmod": "fmod", "rsqrt": "rsqrt",
+}  # fmt: skip
+"""Functions of libdevice that are operators of the language."""
+
+PLAIN: dict[str, Any] = {
+    "rint": np.rint, "nearbyint": np.rint, "trunc": np.trunc, "floor": np.floor, "ceil": np.ceil, "sqrt_rn": np.sqrt,
+    "div_rn": np.divide, "isnan": np.isnan, "isinf": np.isinf, "copysign": np.copysign, "fabs": np.abs,
+    "ldexp": np.ldexp,
+}  # fmt: skip
+"""Functions of libdevice that NumPy has."""
+
+ASSEMBLY: dict[str, Any] = {"tanh.approx.f32": np.tanh}
+"""Instructions that inline assembly may consist of."""
+
+
+class Gaps:
+    """Installs the missing parts into the interpreter; `libdevice` takes the place of the module in generated text."""
+
+    def __init__(self, tl: Any, inside: Any) -> None:
+        self.tl, self.inside = tl, inside
+        builder, reductions = inside.InterpreterBuilder, inside.ReduceOps
+        for name in ("binary_op", "unary_op"):
+            setattr(builder, name, self._in_f32(getattr(builder, name)))
+        builder.cast_impl = self._cast(builder.cast_impl)
+        builder.create_dot = self._dot(builder.create_dot)
+        # functions, not bound methods: the interpreter's own object comes first
+        builder.create_fma = lambda _, x, y, z: self._fma(x, y, z)
+        builder.create_inline_asm = lambda _, text, constraints, values, *rest: self._assembly(text, values)
+        reductions.sum = lambda reduction, value: self._sum(reduction, value)
+        reductions.generic_reduce = _reduce_slices
+        functions = {**PLAIN, **{name: _operator(op) for name, op in OPERATORS.items()}}
+        self.libdevice = SimpleNamespace(**{name: self._elementwise(f) for name, f in functions.items()})
+
+    # ---- bf16
+
+    def _is_bf16(self, x: Any) -> bool:
+        return bool(x.dtype.scalar == self.tl.bfloat16)
+
+    def _wide(self, x: Any) -> Any:
+        return self.inside.TensorHandle(from_bf16(x.data), self.tl.float32) if self._is_bf16(x) else x
+
+    def _in_f32(self, original: Any) -> Any:
+        def operate(builder: Any, *operands: Any) -> Any:
+            *handles, function = operands
+            if not self._is_bf16(handles[0]):
+                return original(builder, *operands)
+            data = function(*(self._wide(h).data for h in handles))
+            data = to_bf16(data) if data.dtype.kind == "f" else data
+            return self.inside.TensorHandle(data, self.tl.bfloat16)
+
+        return operate
+
+    def _cast(self, original: Any) -> Any:
+        def cast(builder: Any, value: Any, kind: Any) -> Any:
+            if kind.scalar == self.tl.bfloat16 and not self._is_bf16(value):
+                return self.inside.TensorHandle(to_bf16(value.data), kind.scalar)
+            return original(builder, self._wide(value), kind)
+
+        return cast
+
+    def _dot(self, original: Any) -> Any:
+        def dot(builder: Any, left: Any, right: Any, *rest: Any) -> Any:
+            return original(builder, self._wide(left), self._wide(right), *rest)
+
+        return dot
+
+    def _sum(self, reduction: Any, value: Any) -> Any:
+        handle = self._wide(value.handle)
+        total = np.sum(handle.data, axis=reduction.axis, keepdims=reduction.keep_dims, dtype=handle.data.dtype)
+        return reduction.to_tensor(np.asarray(to_bf16(total) if self._is_bf16(value.handle) else total), value.dtype)
+
+    # ---- functions
+
+    def _fma(self, x: Any, y: Any, z: Any) -> Any:
+        data = [self._wide(h).data for h in (x, y, z)]
+        result = _operator("fma")(*data)
+        return self.inside.TensorHandle(to_bf16(result) if self._is_bf16(z) else result, z.dtype.scalar)
+
+    def _assembly(self, text: str, values: Any) -> Any:
+        result = ASSEMBLY[text.split()[0]](*(v.data for v in values))
+        return SimpleNamespace(get_result=lambda _: self.inside.TensorHandle(result, values[0].dtype.scalar))
+
+    def _elementwise(self, function: Any) -> Any:
+        """A function of NumPy arrays as one of tensors, in the type of the operand with the most dimensions."""
+
+        def call(*operands: Any) -> Any:
+            tensors = [self.inside.interpreter_semantic.to_tensor(x) for x in operands]
+            lead = max(tensors, key=lambda t: len(t.shape))
+            data = np.asarray(function(*(t.handle.data for t in tensors)))
+            scalar = lead.dtype if data.dtype.kind == "f" else self.tl.int32
+            data = data.astype(lead.handle.data.dtype if data.dtype.kind == "f" else np.int32)
+            kind = self.tl.block_type(scalar, [int(n) for n in lead.shape]) if lead.shape else scalar
+            return self.tl.tensor(self.inside.TensorHandle(data, scalar), kind)
+
+        return call
+
+
+def from_bf16(bits: Any) -> Any:
+    """The numbers behind the bits."""
+    return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def to_bf16(x: Any) -> Any:
+    """Rounded to nearest even, as bits."""
+    import ml_dtypes
+
+    return np.asarray(x).astype(ml_dtypes.bfloat16).view(np.uint16)
+
+
+def _operator(name: str) -> Any:
+    from ..numerics import apply
+    from ..numerics.storage import dtype_of
+    from ..terms.operators import OPERATORS as TABLE
+
+    return lambda *x: apply(TABLE[name], *x, dtype=dtype_of(np.asarray(x[0]).dtype))
+
+
+def _reduce_slices(reduction: Any, values: tuple[Any, ...]) -> list[Any]:
+    """`ReduceOps.generic_reduce` over whole slices: a helper is elementwise, so that it takes them at once."""
+    axis, data = reduction.axis, [v.handle.data for v in values]
+    acc: Any = None
+    for i in range(data[0].shape[axis]):
+        member = tuple(reduction.to_tensor(np.take(d, i, axis), v.dtype) for d, v in zip(data, values, strict=True))
+        if acc is None:
+            acc = member
+        else:
+            out = reduction.combine_fn.fn(*acc, *member)
+            acc = out if isinstance(out, tuple) else (out,)
+    shape = np.take(data[0], 0, axis).shape
+    return [reduction.to_tensor(a.handle.data.reshape(shape), v.dtype) for a, v in zip(acc, values, strict=True)]
