@@ -23,6 +23,8 @@ from .emit import emit
 from .expand_contractions import expand_contractions
 from .form_groups import form_groups
 from .inline_calls import inline_calls
+from .legalize_dot import legalize_dot
+from .legalize_reduce import legalize_reduce
 from .lower_to_coordinates import lower_to_coordinates
 from .lower_to_triton import lower_to_triton
 from .make_abi import make_abi
@@ -59,6 +61,8 @@ PIPELINE: tuple[Pass, ...] = (
     emit,
     # gpu
     contract_fma,
+    legalize_dot,
+    legalize_reduce,
     order_fragments,
     lower_to_triton,
     # triton

@@ -152,7 +152,7 @@ BOOL: dict[str, Template] = {
     "select": _WHERE,
 }
 
-_LITERAL = re.compile(r'-?[\d.].*|float\("(-?inf|nan)"\)|True|False')
+_LITERAL = re.compile(r'-?[\d.][\w.+-]*|float\("(-?inf|nan)"\)|True|False')
 _CALLED = re.compile(r"(?<![\w.])(\w+)[.(]")
 
 
