@@ -13,8 +13,8 @@ from typing import Any
 from ..terms.blocked import Point, Slice, Tile, Whole
 from ..terms.core import arena, find, named
 from ..terms.grouped import Group
-from ..terms.index import AxisLike, Physical
-from ..terms.normal import Axis, Contract, Region
+from ..terms.index import AxisLike, Physical, is_const
+from ..terms.normal import Axis, Contract, Load, Region
 from .expand_contractions import free_axes
 from .roles import axes, contiguous, extent_bound, is_resident
 
@@ -75,17 +75,29 @@ def _store_order(group: Group) -> list[Axis]:
 
 def _contracted(group: Group, contracts: list[Any]) -> dict[Axis, int]:
     order = _store_order(group)
-    online = any(True for _ in find(group.effects, Region))
+    chained = len(contracts) > 1 or any(True for _ in find(group.effects, Region))
     chosen: dict[Axis, int] = {}
     for t in contracts:
         width = max(1, t.left.type.bytes)
         left, right = (_last(side, order) for side in free_axes(t))
-        wide = 128 if width <= 2 else 64
-        chosen.setdefault(left, 128 if width <= 4 else 64)
-        chosen.setdefault(right, 64 if online or len(contracts) > 1 else 256 if width <= 2 and _plain(group) else wide)
         axis = getattr(t.axis, "axis", t.axis)
-        chosen.setdefault(axis, 64 if online or len(contracts) > 1 else max(16, 128 // width) if width < 8 else 16)
+        if chained:  # the result of one product is an operand of another, in registers
+            rows, columns, depth = 128, 64, 64
+        elif not _vectorized(t):  # addresses a lane at a time take registers, too
+            rows, columns, depth = 64, 64, 32
+        elif width <= 2:
+            rows, columns, depth = 128, 256 if _plain(group) else 128, 128 // width
+        else:
+            rows, columns, depth = (128, 64, 32) if width == 4 else (64, 64, 16)
+        chosen.setdefault(left, rows)
+        chosen.setdefault(right, columns)
+        chosen.setdefault(axis, depth)
     return chosen
+
+
+def _vectorized(t: Contract) -> bool:
+    """Whether both operands are read from views with a unit stride."""
+    return all(any(is_const(s, 1) for s in load.view.strides) for load in find((t.left, t.right), Load))
 
 
 def _plain(group: Group) -> bool:
