@@ -10,9 +10,9 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from intent_np.errors import Errors, IntentError, Span, error
-from intent_np.terms.core import Term, arena, children, find
+from intent_np.terms.core import Term, arena, children
 from intent_np.terms.index import Const, Value
-from intent_np.terms.logical import Domain, LoopVar, Write
+from intent_np.terms.logical import Domain, LoopVar, Write, performed
 from intent_np.terms.normal import Effect, View
 
 from .source import Source
@@ -41,6 +41,8 @@ class Capture:
         self.calls: tuple[Any, ...] = ()  # helpers being captured, outermost first
         self.pure: str = ""  # why effects are illegal here, if they are
         self.place: tuple[Source, ast.AST] | None = None
+        # selects between literals, which take the dtype of their use as literals do
+        self.choices: dict[Value, tuple[Value, Any, Any]] = {}
         self.loop_names: dict[str, int] = {}
 
     @property
@@ -78,8 +80,9 @@ class Capture:
 
     def emit(self, effect: Effect) -> None:
         self.effects.append(effect)
-        for w in find(effect, Write):
-            self.written[w.view] = w
+        for w in performed(effect):
+            if isinstance(w, Write):
+                self.written[w.view] = w
 
     @contextmanager
     def block(

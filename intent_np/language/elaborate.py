@@ -15,7 +15,7 @@ from intent_np.terms.index import Apply, Cast, Const, Value, apply, const
 from intent_np.terms.logical import Convert, Pointwise, Read, TensorType, broadcast, element, shape_of
 from intent_np.terms.operators import OPERATORS, Op
 
-from .context import fail
+from .context import capture, fail
 
 Operand = Any  # a Value or a literal
 
@@ -96,9 +96,17 @@ def _kind(v: Any) -> str:
     return {bool: "bool", int: "integer", float: "float"}[type(v)]
 
 
+def is_open(v: Any) -> bool:
+    """Whether the dtype is still to be decided by a use: of a literal, or of a choice between literals."""
+    return is_literal(v) or isinstance(v, Value) and v in capture().choices
+
+
 def value(v: Operand, d: DType | None = None) -> Value:
-    """`v` as a term; a literal takes `d`, or bool, i64, f64."""
+    """`v` as a term; what is open takes `d`, or bool, i64, f64."""
     if isinstance(v, Value):
+        if d is not None and element(v.type) is not d and is_open(v):
+            condition, then, otherwise = capture().choices[v]
+            return select(condition, value(then, d), value(otherwise, d))
         return v
     if is_literal(v):
         return literal(v, d or (bool_ if isinstance(v, bool) else i64 if isinstance(v, int) else f64))
@@ -132,14 +140,11 @@ def index_value(v: Operand) -> Value:
 
 
 def unify(operator: str, operands: Sequence[Operand]) -> tuple[Value, ...]:
-    """Operands of one dtype: literals take it, other differences are errors."""
-    dtypes = [element(v.type) for v in operands if isinstance(v, Value)]
-    for v in operands:
-        if not isinstance(v, Value) and not is_literal(v):
-            value(v)
+    """Operands of one dtype: what is open takes it, other differences are errors."""
+    plain = [element(value(v).type) for v in operands]
+    dtypes = [d for d, v in zip(plain, operands, strict=True) if not is_open(v)]
     if not dtypes:
-        wide = any(isinstance(v, float) for v in operands)
-        dtypes = [f64 if wide else bool_ if all(isinstance(v, bool) for v in operands) else i64]
+        dtypes = [next((d for d in (f64, i64) if d in plain), plain[0])]
     for d in dtypes[1:]:
         if d is not dtypes[0]:
             named = ", ".join(show(v) for v in operands)
@@ -164,7 +169,10 @@ def select(condition: Operand, then: Operand, otherwise: Operand) -> Value:
             found=show(condition),
             fix="compare it, for example value != 0",
         )
-    return _made(OPERATORS["select"], (condition, *unify("I.select", (then, otherwise))), "I.select")
+    made = _made(OPERATORS["select"], (condition, *unify("I.select", (then, otherwise))), "I.select")
+    if is_open(then) and is_open(otherwise):
+        capture().choices[made] = (condition, then, otherwise)
+    return made
 
 
 def _made(op: Op, args: tuple[Value, ...], spelled: str) -> Value:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from intent_np.errors import IntentError
-from intent_np.terms.core import find, named
-from intent_np.terms.dtypes import DType, bool_, f64, i64
+from intent_np.terms.core import Term, named
+from intent_np.terms.dtypes import DType
 from intent_np.terms.index import Value, apply, sub
 from intent_np.terms.logical import (
     After,
@@ -23,13 +23,14 @@ from intent_np.terms.logical import (
     TensorType,
     Write,
     element,
+    performed,
 )
 from intent_np.terms.normal import Effect, View
 
 from . import races
 from .calls import Enumerated
 from .context import capture, fail
-from .elaborate import describe, is_literal, show, value
+from .elaborate import describe, is_literal, is_open, show, value
 from .products import alike, leaves, refilled
 
 if TYPE_CHECKING:
@@ -158,11 +159,8 @@ def _literal_dtypes(
     """The dtypes of the carries: those that start as literals take what one iteration makes of them."""
     from . import statements
 
-    default = {bool: bool_, int: i64, float: f64}
-    dtypes = {
-        n: [element(x.type) if isinstance(x, Value) else default[type(x)] for x in leaves(v)] for n, v in inits.items()
-    }
-    if not any(is_literal(x) for v in inits.values() for x in leaves(v)):
+    dtypes = {n: [element(value(x).type) for x in leaves(v)] for n, v in inits.items()}
+    if not any(is_open(x) for v in inits.values() for x in leaves(v)):
         return dtypes
     state, before = capture(), dict(f.names)
     with state.rehearsal(), state.block(members=(point,)):
@@ -175,10 +173,8 @@ def _literal_dtypes(
     for n, v in inits.items():
         if alike(v, after[n]):
             for i, (x, y) in enumerate(zip(leaves(v), leaves(after[n]), strict=True)):
-                if is_literal(x) and isinstance(y, Value):
-                    dtypes[n][i] = element(y.type)
-                elif isinstance(x, int) and isinstance(y, float):
-                    dtypes[n][i] = f64
+                if is_open(x) and (isinstance(y, Value) or isinstance(x, int) and isinstance(y, float)):
+                    dtypes[n][i] = element(value(y).type)
     return dtypes
 
 
@@ -238,21 +234,23 @@ class _Attempt:
         self.effects = tuple(effects)
         self.yields = {n: self.f.names[n] for n in self.inits}
 
-    def _inside(self) -> tuple[Any, ...]:
-        return (*self.effects, *(x for v in self.yields.values() for x in leaves(v) if isinstance(x, Value)))
+    def _inside(self) -> list[Term]:
+        return performed(*self.effects, *(x for v in self.yields.values() for x in leaves(v) if isinstance(x, Value)))
 
     def rewritten(self, earlier: dict[View, Effect | None]) -> frozenset[View]:
         """The views that the body writes and also reads as an earlier iteration left them."""
-        touched = {w.view for w in find(self.effects, Write)}
+        touched = {t.view for t in self._inside() if isinstance(t, Write)}
         return frozenset(
-            r.view for r in find(self._inside(), Read) if r.view in touched and r.after is earlier.get(r.view)
+            t.view
+            for t in self._inside()
+            if isinstance(t, Read) and t.view in touched and t.after is earlier.get(t.view)
         )
 
     def finish(self) -> None:
         """Make the loop and bind the names behind it."""
         from .expressions import Missing
 
-        used = set(find(self._inside(), State))
+        used = {t for t in self._inside() if isinstance(t, State)}
         kept: list[tuple[str, State, Value, Value]] = []
         lost: dict[str, Any] = {}
         for n, v in self.inits.items():

@@ -8,7 +8,7 @@ from itertools import permutations
 from intent_np.errors import IntentError
 from intent_np.terms.core import arena, find
 from intent_np.terms.index import Apply, Value
-from intent_np.terms.logical import Along, At, LoopVar, Parallel, Read, Subscript, Write
+from intent_np.terms.logical import Along, At, LoopVar, Parallel, Read, Subscript, Write, performed
 from intent_np.terms.normal import View
 
 from .bounds import Polynomial, minus, plus, polynomial, provable, times
@@ -92,10 +92,10 @@ def read_alone(loop: Parallel) -> Iterator[IntentError]:
     """E305 for reads of what another point of the loop may write.
 
     A read and a write of one view keep to their own point when both have its coordinate in the same place."""
-    writes = list(find(loop.body, Write))
-    for r in find(loop.body, Read):
-        for w in writes:
-            if r.view is w.view:
+    inside = performed(*loop.body)
+    for r in (t for t in inside if isinstance(t, Read)):
+        for w in inside:
+            if isinstance(w, Write) and r.view is w.view:
                 shared = {
                     a.value for a, b in zip(r.subscripts, w.subscripts, strict=False) if isinstance(a, At) and a is b
                 }

@@ -280,13 +280,12 @@ def merge(condition: Value, name: str, a: Any, b: Any) -> Any:
         pairs = zip(leaves(a), leaves(b), strict=True)
         result = refilled(a, [merge(condition, name, x, y) for x, y in pairs])
         return next((v for v in leaves(result) if isinstance(v, Missing)), result)
-    numbers = all(isinstance(v, Value) or is_literal(v) for v in (a, b))
-    if not numbers or (isinstance(a, Value) and isinstance(b, Value) and a.type != b.type):
+    if not all(isinstance(v, Value) or is_literal(v) for v in (a, b)):
         return a if a == b and not isinstance(a, Term) else changed
     try:
         v = select(condition, a, b)
     except IntentError:
         return changed
-    if any(isinstance(x, Value) and x.type != v.type for x in (a, b)):
+    if any((shape_of(x) if isinstance(x, Value) else ()) != shape_of(v) for x in (a, b)):
         return changed
     return named(v, name)

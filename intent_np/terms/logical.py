@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from .core import Term, find, term
+from .core import Term, children, find, term
 from .dtypes import DType, bool_, index
 from .index import Apply, Cast, Const, Extent, Param, Stride, Value, is_const
 from .language import Language
@@ -407,8 +407,8 @@ class Ordered(Effect):
 
 @term
 class Start(Effect):
-    """The start of an iteration of the ordered loop called `loop`: where a read stands that sees what earlier iterations
-    wrote, so that it differs from the same read before the loop."""
+    """The start of an iteration of the ordered loop called `loop`: where a read stands that sees what earlier
+    iterations wrote, so that it differs from the same read before the loop."""
 
     loop: str
     syntax = "start of {loop}"
@@ -452,10 +452,26 @@ class LogicalProgram(Term):
     syntax = "logical @{name}({parameters}){ permits |permissions|}{ for |target|} {{{body:block}}}"
 
 
+def performed(*roots: Term) -> list[Term]:
+    """The terms that performing statements evaluates: all below them, but not the earlier statements that reads and
+    results of loops name."""
+    seen: dict[Term, None] = {}
+    stack: list[Term] = list(reversed(roots))
+    while stack:
+        t = stack.pop()
+        if t not in seen:
+            seen[t] = None
+            below = t.subscripts if isinstance(t, Read) else children(t)
+            if isinstance(t, After) and t.loop.body:
+                below = ()
+            stack.extend(reversed(below))
+    return list(seen)
+
+
 def no_races(program: LogicalProgram) -> Iterator[str]:
     """Inside `parallel`, a write's address varies along every point."""
     for p in find(program, Parallel):
-        for w in find(p.body, Write):
+        for w in (t for t in performed(*p.body) if isinstance(t, Write)):
             used = set(find(tuple(s for s in w.subscripts), LoopVar))
             for v in p.points:
                 if v not in used:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ...errors import CheckError, error
-from ...terms.core import Term, children, find, walk
+from ...terms.core import Term
 from ...terms.index import Value
 from ...terms.logical import (
     After,
@@ -25,6 +25,7 @@ from ...terms.logical import (
     Start,
     TensorType,
     Write,
+    performed,
     shape_of,
 )
 from ...terms.normal import Effect
@@ -60,7 +61,10 @@ class _Run:
         self.tensors = Tensors(self.arguments, lambda loop, scope: self._ordered(loop, scope, (), frozenset()))
         self.budget = budget
         # only of these can a read be overtaken by a write
-        self.changing = {w.view for w in find(program, Write)} & {r.view for r in find(program, Read)}
+        inside = performed(program)
+        self.changing = {t.view for t in inside if isinstance(t, Write)} & {
+            t.view for t in inside if isinstance(t, Read)
+        }
         self.reads: dict[Term, tuple[Read, ...]] = {}
         self.inside: dict[Effect, frozenset[Effect]] = {}
 
@@ -95,7 +99,7 @@ class _Run:
     def _performed(self, e: Effect) -> frozenset[Effect]:
         """The effects that have been performed once `e` has."""
         if e not in self.inside:
-            self.inside[e] = frozenset(find(e, Effect))
+            self.inside[e] = frozenset(t for t in performed(e) if isinstance(t, Effect))
         return self.inside[e]
 
     # ---- memory
@@ -115,7 +119,9 @@ class _Run:
 
     def _overtaken(self, e: Effect, scope: Scope, rest: Iterable[Term], done: frozenset[Any]) -> None:
         """Evaluate the reads that stand before `e` in the program, are used behind it, and would see what it writes."""
-        if not self.changing or not (written := {w.view for w in find(e, Write)} & self.changing):
+        if not self.changing or not (
+            written := {t.view for t in self._performed(e) if isinstance(t, Write)} & self.changing
+        ):
             return
         for r in dict.fromkeys(r for t in rest for r in self._reads_in(t)):
             before = r.after is None or r.after in done
@@ -128,14 +134,7 @@ class _Run:
     def _reads_in(self, t: Term) -> tuple[Read, ...]:
         """Reads of changing views that evaluating `t` may ask for."""
         if t not in self.reads:
-            seen: dict[Term, None] = {}
-            stack: list[Any] = [t]
-            while stack:
-                x = stack.pop()
-                if x not in seen:
-                    seen[x] = None
-                    stack.extend(c for c in children(x) if not (isinstance(x, Read) and isinstance(c, Effect)))
-            self.reads[t] = tuple(x for x in seen if isinstance(x, Read) and x.view in self.changing)
+            self.reads[t] = tuple(x for x in performed(t) if isinstance(x, Read) and x.view in self.changing)
         return self.reads[t]
 
     # ---- loops
@@ -154,7 +153,7 @@ class _Run:
 
     def _blocks(self, e: Parallel, counts: list[int], scope: Scope) -> list[int]:
         """How many members of each point make a batch."""
-        extents = {x for t in walk(*e.body) for x in _extents(t)}
+        extents = {x for t in performed(*e.body) for x in _extents(t)}
         depends = frozenset().union(*(self.tensors.dependence.of(x) for x in extents))
         if any(n not in e.points and not scope.binds(frozenset((n,))) for n in depends):
             return [1] * len(counts)  # on something that the body itself computes
@@ -169,7 +168,7 @@ class _Run:
     def _largest(self, e: Parallel, scope: Scope) -> int:
         """Elements of the largest tensor of the body for one point, as far as its extents are known here."""
         largest = 1
-        for t in walk(*e.body):
+        for t in performed(*e.body):
             if isinstance(t, Value) and isinstance(t.type, TensorType):
                 known = [x for x in t.type.shape if scope.binds(self.tensors.dependence.of(x))]
                 largest = max(largest, math.prod(self.tensors.size(x, scope) for x in known))

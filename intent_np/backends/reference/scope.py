@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...numerics import Array
-from ...terms.core import Term, children, find
-from ...terms.logical import After, Call, Formal, Function, LoopVar, Ordered, Read, State
+from ...terms.core import Term, children
+from ...terms.logical import After, Call, Formal, Function, LoopVar, Ordered, Parallel, Read, Start, State, performed
 from ...terms.normal import Arg, Combine, Effect, View
 
 Result = Any  # an array, or a tuple of them
@@ -108,10 +108,9 @@ class Dependence:
 
 def bound_by(t: Any) -> frozenset[Any]:
     """What the body of a loop binds: its variables, and the effects that reads inside may name."""
-    from ...terms.logical import Parallel, Start
-
     if isinstance(t, Parallel):
-        return frozenset((*t.points, *find(t.body, Effect)))
+        return frozenset((*t.points, *(e for e in performed(*t.body) if isinstance(e, Effect))))
     if isinstance(t, Ordered):
-        return frozenset((t.point, *t.states, Start(t.name), *find(t.body, Effect)))
+        inside = (e for e in performed(*t.body) if isinstance(e, Effect))
+        return frozenset((t.point, *t.states, Start(t.name), *inside))
     return frozenset()
