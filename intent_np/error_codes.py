@@ -245,6 +245,14 @@ _ROWS: Final = (
         "Each point has a value of its own, and none is the last.",
         "write the values to a view, or compute a tensor over the domain",
     ),
+    ErrorCode(
+        "E121",
+        _COMPILE,
+        "{what} is no scalar or tensor",
+        "Operations take elements: views are memory, domains are coordinates, tuples and records only group values.",
+        "pass a scalar or a tensor",
+        "a scalar or a tensor",
+    ),
     # ---- E2: types and shapes
     ErrorCode(
         "E201",

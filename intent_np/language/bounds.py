@@ -164,6 +164,8 @@ def _upper(a: Value, known: list[Polynomial]) -> Iterator[Polynomial]:
             case "floordiv", (x, y):
                 if (divided := _quotient(x, y, known)) is not None:
                     yield divided
+                if all(_search(polynomial(z), known, SHORT, set()) for z in (x, y)):
+                    yield polynomial(x)
 
 
 def _quotient(x: Value, y: Value, known: list[Polynomial]) -> Polynomial | None:

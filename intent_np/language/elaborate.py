@@ -12,10 +12,12 @@ from typing import Any
 from intent_np.terms.core import arena
 from intent_np.terms.dtypes import DType, bool_, f64, i64, index
 from intent_np.terms.index import Apply, Cast, Const, Value, apply, const
-from intent_np.terms.logical import Convert, Pointwise, Read, TensorType, broadcast, element, shape_of
+from intent_np.terms.logical import Convert, Domain, Pointwise, Read, TensorType, broadcast, element, shape_of
+from intent_np.terms.normal import View
 from intent_np.terms.operators import OPERATORS, Op
 
 from .context import capture, fail
+from .products import Record
 
 Operand = Any  # a Value or a literal
 
@@ -110,22 +112,30 @@ def value(v: Operand, d: DType | None = None) -> Value:
         return v
     if is_literal(v):
         return literal(v, d or (bool_ if isinstance(v, bool) else i64 if isinstance(v, int) else f64))
-    raise fail("E202", operation="arithmetic", dtype=describe(v), expected="a scalar or a tensor", found=describe(v))
+    raise fail("E121", what=describe(v), fix=_elements(v))
+
+
+def _elements(v: Any) -> str:
+    """How to get from something to its elements."""
+    if isinstance(v, View):
+        return f"read its elements: {v.name}[{', '.join(':' * len(v.shape)) or '()'}]"
+    if isinstance(v, Domain):
+        return "take its coordinates with I.indices(domain)"
+    return "take the components apart first" if isinstance(v, tuple | Record) else ""
 
 
 def describe(v: Any) -> str:
     """What a captured thing is, in a word or two."""
-    from intent_np.terms.logical import Domain
-    from intent_np.terms.normal import View
-
     if isinstance(v, View):
-        return f"the view {v.name} (read its elements with {v.name}[...])"
+        return f"the view {v.name}"
     if isinstance(v, Domain):
-        return "a domain (its coordinates are I.indices(domain))"
+        return "a domain"
     if isinstance(v, Value):
         return show(v)
     if isinstance(v, tuple):
         return f"a tuple of {len(v)}"
+    if isinstance(v, Record):
+        return f"a record of {', '.join(v.names)}"
     return repr(v)
 
 

@@ -345,6 +345,12 @@ def _connective(f: Frame, op: ast.boolop, nodes: list[ast.expr]) -> Any:
 
 
 def _logic(name: str, parts: tuple[Any, ...], spelled: str) -> Value:
+    for p in parts:
+        if not _is_bool(p):
+            found = describe(p)
+            raise fail(
+                "E202", operation=spelled, dtype=found, found=found, fix="compare first: value != 0", expected="bool"
+            )
     return functools.reduce(lambda a, b: pointwise(name, a, b, spelled=spelled), parts)
 
 

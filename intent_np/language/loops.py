@@ -256,7 +256,8 @@ class _Attempt:
         for n, v in self.inits.items():
             states = list(leaves(self.states[n]))
             try:
-                pairs = self._carry(n, v, states, self.yields[n])
+                with capture().at(self.f.source, self._assignment(n)):
+                    pairs = self._carry(n, v, states, self.yields[n])
             except IntentError as problem:
                 if any(x in used for x in states):
                     raise
@@ -266,6 +267,11 @@ class _Attempt:
         after = self._loop(kept)
         self.f.names.update({n: Missing("E112", {"name": n}) for n in self._local()} | lost)
         self.f.names.update(after)
+
+    def _assignment(self, name: str) -> ast.AST:
+        """Where the body assigns a name for the last time."""
+        stores = (n for s in self.s.body for n in ast.walk(s) if isinstance(n, ast.Name) and n.id == name)
+        return max((n for n in stores if isinstance(n.ctx, ast.Store)), key=lambda n: (n.lineno, n.col_offset))
 
     def _local(self) -> list[str]:
         from . import statements

@@ -247,7 +247,7 @@ def _ended(condition: Value, a: Ended | None, b: Ended | None) -> Ended | None:
     if len(returned) < 2:
         if returned[0].value is None:
             return None  # a bare return behind which nothing is left
-        raise fail("E107", name="the helper")
+        raise fail("E107", name=capture().calls[-1].name)
     v = merge(condition, "the result", returned[0].value, returned[1].value)
     if isinstance(v, Missing):
         raise fail(v.code, **v.fields)
