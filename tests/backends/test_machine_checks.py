@@ -154,6 +154,15 @@ def test_a_loop_bound_that_varies_along_a_fragment_is_refused() -> None:
     assert "varies along a fragment axis" in raised.value.found
 
 
+def test_a_fragment_that_is_too_small_for_its_axis_is_refused() -> None:
+    w = Whole(C, BC)
+    program = BlockedProgram("p", (X, Y, N), (), (Store(Y, (Coord(w),), Load(X, (Coord(w),))),))
+    run(program, arguments(8))
+    with pytest.raises(CompileError) as raised:
+        run(program, arguments(9))
+    assert "holds 8 of 9 members" in raised.value.found
+
+
 def test_a_name_without_a_value_is_refused() -> None:
     body = (Store(Y, (Range(BC),), Var("t", f32, (BC,)), lt(Range(BC), N)),)
     with pytest.raises(CompileError) as raised:

@@ -158,6 +158,9 @@ class Blocks(Values):
             return self._iteration(axis).base
         lo = self.value(axis.axis.lo)
         if isinstance(axis, Whole):
+            longest = int((self.value(axis.axis.hi) - lo).max(initial=0))
+            if longest > axis.size.value:
+                raise malformed(f"{brief(axis)} holds {axis.size.value} of {longest} members", "blocked")
             return lo
         if axis not in self.blocks:
             raise malformed(f"{brief(axis)} is not in the program space", "blocked")
