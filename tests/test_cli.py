@@ -85,6 +85,7 @@ def test_doctor_prints_a_table(capsys) -> None:
 
 def test_specs_are_checked_without_writing(capsys, tmp_path) -> None:
     pages = shutil.copytree("specs", tmp_path / "specs")
+    shutil.copy("README.md", tmp_path)
     page = pages / "errors.md"
     page.write_text("<!-- generated: codes -->\nold\n<!-- end -->\n")
     code, out, _ = run(capsys, "docs", "--folder", str(pages), "--check")

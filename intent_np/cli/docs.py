@@ -26,9 +26,22 @@ class Part(NamedTuple):
     arguments: tuple[str, ...] = ()
 
 
+TRITON: Final = "intent_np.documentation.lowering:triton_source"
+
+SHOWN: Final = (
+    "kernels/softmax.py:softmax",
+    "kernels/norms.py:layer_norm",
+    "kernels/matmul.py:matmul_f16",
+    "kernels/attention.py:attention_causal",
+    "kernels/attention.py:attention_causal_relaxed",
+)
+"""The kernels whose Triton is shown in the specification."""
+
 PARTS: Final = (
     Part("errors.md", "codes", "intent_np.documentation.errors:error_index"),
     Part("passes.md", "passes", "intent_np.documentation.passes:pass_table", ("kernels",)),
+    Part("../README.md", "softmax", TRITON, ("kernels/softmax.py:softmax",)),
+    *(Part("generated.md", place.partition(":")[2], TRITON, (place,)) for place in SHOWN),
     *(Part(f"{name}.md", "grammar", "intent_np.documentation.grammar:grammar", (name,)) for name in LEVELS),
 )
 

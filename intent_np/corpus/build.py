@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from intent_np.corpus.cases import Entry, entries
-from intent_np.corpus.verify import launcher, verify
+from intent_np.corpus.verify import compiled, verify
 from intent_np.corpus.workers import Outcome, run_isolated
 
 
@@ -32,6 +31,10 @@ class Job:
     folder: str
     machines: tuple[str, ...] = ()
     thorough: bool = False
+
+
+NOTHING: Final[dict[str, Any]] = {"variants": [], "files": {}, "checks": []}
+"""What there is to tell about a kernel that was not built."""
 
 
 def jobs(
@@ -61,27 +64,25 @@ def build(work: Sequence[Job], *, workers: int = 2, time_limit: float = 300.0) -
 def run_job(job: Job) -> dict[str, Any]:
     """Compile, save and verify one kernel; in the process of a worker.
 
-    A kernel without a folder is verified only.  The folder is replaced as a whole, and only after the compilation.
+    A kernel without a folder is verified only.
     """
     entry = entries([f"{job.path}:{job.name}"])[0]
-    record: dict[str, Any] = {"seconds": 0.0, "files": {}, "checks": []}
+    record: dict[str, Any] = {"seconds": 0.0, **NOTHING}
     if job.folder:
         started = time.perf_counter()
-        artifact = launcher(entry, job.target)
+        artifact = compiled(entry, job.target, entry.sizes)
         record["seconds"] = time.perf_counter() - started
-        folder = Path(job.folder)
-        if folder.exists():
-            shutil.rmtree(folder)
-        artifact.save(folder)
-        record["files"] = _files(folder)
+        artifact.save(job.folder)
+        record["variants"] = [variant.name for variant in artifact.variants]
+        record["files"] = _files(Path(job.folder))
     record["checks"] = [verify(entry, machine, job.thorough).as_json() for machine in job.machines]
     return record
 
 
 def _files(folder: Path) -> dict[str, dict[str, Any]]:
-    """Every file below `folder` by its relative path, with its size in bytes and its hash."""
+    """Every file below `folder` by its relative path, with its size in bytes and its hash; the outermost first."""
     found = {}
-    for path in sorted(folder.rglob("*")):
+    for path in sorted(folder.rglob("*"), key=lambda path: (len(path.parts), path)):
         if path.is_file():
             content = path.read_bytes()
             name = path.relative_to(folder).as_posix()
@@ -91,7 +92,7 @@ def _files(folder: Path) -> dict[str, dict[str, Any]]:
 
 def _record(outcome: Outcome[Job, dict[str, Any]]) -> dict[str, Any]:
     """The manifest entry: `status` is the worker's, or the first verdict that is not ok."""
-    job, value = outcome.job, outcome.value or {"seconds": outcome.seconds, "files": {}, "checks": []}
+    job, value = outcome.job, outcome.value or {"seconds": outcome.seconds, **NOTHING}
     bad = next((check["status"] for check in value["checks"] if check["status"] not in ("ok", "skipped")), "ok")
     return {
         "module": job.module,

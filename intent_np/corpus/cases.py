@@ -35,6 +35,11 @@ class Entry:
     def title(self) -> str:
         return f"{self.module}.{self.name}"
 
+    @property
+    def sizes(self) -> tuple[Mapping[str, int], ...]:
+        """The extents to compile for ahead of time: those that matter, else the last of the small ones, if any."""
+        return (self.case.large or self.case.small[-1:]) if self.case else ()
+
 
 def entries(places: Iterable[str]) -> list[Entry]:
     """The kernels at all `places`, each once, in order.  Raises `LanguageUseError` E007 or E008."""

@@ -25,14 +25,21 @@ def lowered(
 
     `constexprs` and `options` (fields of `CompileOptions`) replace those of the entry.  `trace` records each pass.
     """
+    from intent_np.compiler import CompileOptions
     from intent_np.passes.pipeline import run
 
     bound = entry.constexprs if constexprs is None else constexprs
     given = entry.options if options is None else options
-    numerics = given.get("numerics")
-    program = entry.kernel.capture(bound, permissions=(numerics,) if numerics else ())
-    disabled = {*given.get("disable", ())}
-    return run(program, options=given.get("passes"), disable=disabled, stop_after=stop_after, trace=trace)
+    chosen = CompileOptions(**given)
+    program = entry.kernel.capture(bound, permissions=chosen.permissions)
+    return run(
+        program,
+        options=chosen.passes,
+        disable={*chosen.disable},
+        check=chosen.check,
+        stop_after=stop_after,
+        trace=trace,
+    )
 
 
 def lowered_launch(

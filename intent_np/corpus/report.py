@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final
 
-SHOWN: Final = ("logical.txt", "gpu.txt", "triton.py", "kernel.py", "kernel.ptx")
+SHOWN: Final = ("logical.txt", "normal.txt", "gpu.txt", "kernel.py", "kernel.ptx")
 LONGEST: Final = 400  # lines of a text; PTX of a large kernel would make the page unreadable
 
 _STYLE = """
@@ -46,14 +46,14 @@ def _heading(manifest: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _table(kernels: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    yield "<table><thead><tr><th>kernel</th><th>variant</th><th>status</th><th>compiled in</th>"
+    yield "<table><thead><tr><th>kernel</th><th>variants</th><th>status</th><th>compiled in</th>"
     yield "<th>verified on</th><th>cases</th><th>largest error / bound</th></tr></thead><tbody>"
     for entry in kernels:
         checks = entry.get("checks", [])
         name = escape(f"{entry['module']}.{entry['kernel']}")
         cells = [
             f'<a href="#{_anchor(entry)}">{name}</a>',
-            escape(entry["variant"]),
+            "<br>".join(map(escape, entry["variants"])),
             _status(entry["status"]),
             f"{entry['seconds']:.2f} s",
             "<br>".join(f"{escape(check['machine'])} {_status(check['status'])}" for check in checks),
@@ -65,15 +65,15 @@ def _table(kernels: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _section(entry: Mapping[str, Any], folder: Path) -> Iterator[str]:
-    title = f"{entry['module']}.{entry['kernel']} {entry['variant']}"
+    title = f"{entry['module']}.{entry['kernel']}"
     yield f'<h2 id="{_anchor(entry)}">{escape(title)}</h2>'
     if entry.get("text"):
         yield f"<pre>{escape(entry['text'])}</pre>"
     for check in entry.get("checks", []):
         if check.get("text"):
             yield f"<pre>{escape(check['machine'])}: {escape(check['text'])}</pre>"
-    for name in SHOWN:
-        if name in entry.get("files", {}):
+    for name in entry["files"]:
+        if name.rpartition("/")[2] in SHOWN:
             text = (folder / entry["folder"] / name).read_text()
             yield f"<details><summary>{escape(name)}</summary><pre>{escape(_shortened(text))}</pre></details>"
 
@@ -90,4 +90,4 @@ def _status(status: str) -> str:
 
 
 def _anchor(entry: Mapping[str, Any]) -> str:
-    return escape(f"{entry['module']}.{entry['kernel']}.{entry['variant']}", quote=True)
+    return escape(f"{entry['module']}.{entry['kernel']}", quote=True)

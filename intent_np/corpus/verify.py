@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -91,10 +91,14 @@ def verify(entry: Entry, machine: str, thorough: bool = False) -> Verdict:
 
 
 def launcher(entry: Entry, machine: str) -> Any:
-    """The entry compiled for `machine`: called with all arguments in order, it writes the outputs in place."""
+    """The entry ready to be called on `machine` with all arguments in order; it writes the outputs in place."""
+    return lowered_launch(entry, last_pass(machine)) if machine in LEVELS else compiled(entry, machine)
+
+
+def compiled(entry: Entry, target: str, examples: Iterable[Mapping[str, int]] = ()) -> Any:
+    """The entry's artifact for `target`: the generic variant, and those for contiguous arrays of the example sizes."""
     import intent_np
 
-    if machine in LEVELS:
-        return lowered_launch(entry, last_pass(machine))
     options = intent_np.CompileOptions(**entry.options)
-    return intent_np.compile(entry.kernel, target=machine, constexprs=dict(entry.constexprs), options=options)
+    constexprs = dict(entry.constexprs)
+    return intent_np.compile(entry.kernel, target, constexprs=constexprs, options=options, examples=examples)

@@ -6,20 +6,18 @@ import difflib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from intent_np.corpus.cases import Entry, entries
+from intent_np.documentation.lowering import lower
+
 if TYPE_CHECKING:
-    from intent_np.corpus.cases import Entry
     from intent_np.passes.base import Pass
 
 Example = tuple[str, str, str]
 """The kernel's title, and the program as text before and after the pass."""
 
-ALIGNED = 16
-"""Bytes; with unit strides in the last dimension, the class of calls that the examples are compiled for."""
-
 
 def pass_table(corpus: str) -> str:
     """The passes in order, each with its docstring, its options and the shortest kernel of `corpus` that it changes."""
-    from intent_np.corpus.cases import entries
     from intent_np.passes.pipeline import PIPELINE
 
     examples: dict[str, Example] = {}
@@ -54,17 +52,12 @@ def _section(number: int, step: Pass, example: Example | None) -> Iterator[str]:
 
 def _examples(entry: Entry) -> Iterator[tuple[str, Example]]:
     """What each pass that changes this kernel makes of it."""
-    from intent_np.passes.pipeline import run
-    from intent_np.terms.core import Arena
     from intent_np.terms.text import show
 
-    numerics = entry.options.get("numerics")
-    views = {view.name: view for view in entry.kernel.parameters if view.kind == "view"}
     steps: list[tuple[str, Any]] = []
-    with Arena():
-        program = entry.kernel.capture(entry.constexprs, permissions=(numerics,) if numerics else ())
-        options = {"unit": {name: len(view.shape) - 1 for name, view in views.items()}, "aligned": ALIGNED}
-        run(program, options={"bind_class": options}, observe=lambda step, made: steps.append((step.name, made)))
+    compilation, _ = lower(entry, lambda step, made: steps.append((step.name, made)))
+    program = compilation.logical
+    with compilation.arena:
         for name, made in steps:
             if made is not program:
                 yield name, (entry.title, show(program), show(made))

@@ -1,0 +1,37 @@
+"""Kernels of the corpus on their way down, for the pages that show them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from intent_np.corpus.cases import Entry, entries
+
+
+def lower(entry: Entry, observe: Callable[[Any, Any], None] | None = None) -> tuple[Any, Any]:
+    """The compilation of an entry for contiguous arrays of its first size, and its launch, in the compilation's arena.
+
+    `observe(pass, program)` sees every step; call it, and use the terms, inside `compilation.arena`.
+    """
+    from intent_np.compiler import Compilation, CompileOptions
+    from intent_np.plans import bound_class
+    from intent_np.runtime.examples import class_of
+    from intent_np.target import SM_90
+
+    compilation = Compilation(entry.kernel, SM_90, dict(entry.constexprs), CompileOptions(**entry.options))
+    holds = class_of(compilation.plan, entry.sizes[0])
+    options = {
+        "bind_class": bound_class(compilation.plan, holds),
+        "lower_to_triton": {"index_bits": holds.index_bits},
+    }
+    with compilation.arena:
+        return compilation, compilation.lowered(compilation.logical, options=options, observe=observe)
+
+
+def triton_source(place: str) -> str:
+    """The generated Triton of the kernel at `place`, as a block of Markdown."""
+    from intent_np.backends.triton.printer import print_triton
+
+    compilation, launch = lower(entries([place])[0])
+    with compilation.arena:
+        return f"```python\n{print_triton(launch.function).strip()}\n```"
