@@ -94,7 +94,7 @@ def naive_attention(causal: bool) -> Peer:
     def peer(t: Tensors) -> Callable[[], Any]:
         import torch
 
-        q, k, v, scale = t["q"], t["k"], t["v"], t["scale"]
+        q, k, v, scale = t["q"], t["k"], t["v"], t["q"].shape[-1] ** -0.5
         hidden = torch.ones(q.shape[2], k.shape[2], dtype=torch.bool, device=q.device).triu(1) if causal else None
 
         def run() -> Any:
@@ -118,7 +118,7 @@ def fused_attention(causal: bool, backend: str) -> Peer:
         def run() -> Any:
             with sdpa_kernel(getattr(SDPBackend, backend)):
                 return functional.scaled_dot_product_attention(
-                    t["q"], t["k"], t["v"], is_causal=causal, scale=t["scale"]
+                    t["q"], t["k"], t["v"], is_causal=causal, scale=t["q"].shape[-1] ** -0.5
                 )
 
         return run

@@ -1,4 +1,4 @@
-"""Attention as its formula reads: softmax(Q K' scale) V, head by head.
+"""Attention as its formula reads: softmax(Q K' SCALE) V, head by head.
 
 Queries are (B, H, Q, D) and keys and values (B, H, K, D), f16; scores, weights and sums are f32, and the weights are
 rounded to f16 for the second product.  A query that sees no key gets NaN.
@@ -25,14 +25,14 @@ def attention(
     q: I.In[I.f16, ("B", "H", "Q", "D")],
     k: I.In[I.f16, ("B", "H", "K", "D")],
     v: I.In[I.f16, ("B", "H", "K", "D")],
-    scale: I.f32,
     out: I.Out[I.f16, ("B", "H", "Q", "D")],
     D: I.Constexpr[int] = 128,
+    SCALE: I.Constexpr[float] = 128**-0.5,
 ):
     """Every query sees every key."""
     B, H, _, _ = q.shape
     for b, h in I.parallel((I.domain(0, B), I.domain(0, H))):
-        scores = I.matmul(q[b, h, :, :], k[b, h, :, :], transpose_rhs=True, acc_dtype=I.f32) * scale
+        scores = I.matmul(q[b, h, :, :], k[b, h, :, :], transpose_rhs=True, acc_dtype=I.f32) * SCALE
         out[b, h, :, :] = attend(scores, v[b, h, :, :])
 
 
@@ -41,16 +41,16 @@ def attention_causal(
     q: I.In[I.f16, ("B", "H", "Q", "D")],
     k: I.In[I.f16, ("B", "H", "K", "D")],
     v: I.In[I.f16, ("B", "H", "K", "D")],
-    scale: I.f32,
     out: I.Out[I.f16, ("B", "H", "Q", "D")],
     D: I.Constexpr[int] = 128,
+    SCALE: I.Constexpr[float] = 128**-0.5,
 ):
     """Query i sees keys 0 to i."""
     B, H, Q, _ = q.shape
     queries, keys = I.domain(0, Q), I.domain(0, k.shape[2])
     valid = I.indices(keys)[None, :] <= I.indices(queries)[:, None]
     for b, h in I.parallel((I.domain(0, B), I.domain(0, H))):
-        scores = I.matmul(q[b, h, queries, :], k[b, h, keys, :], transpose_rhs=True, acc_dtype=I.f32) * scale
+        scores = I.matmul(q[b, h, queries, :], k[b, h, keys, :], transpose_rhs=True, acc_dtype=I.f32) * SCALE
         out[b, h, queries, :] = attend(I.select(valid, scores, float("-inf")), v[b, h, keys, :])
 
 
@@ -59,10 +59,10 @@ def attention_window(
     q: I.In[I.f16, ("B", "H", "Q", "D")],
     k: I.In[I.f16, ("B", "H", "K", "D")],
     v: I.In[I.f16, ("B", "H", "K", "D")],
-    scale: I.f32,
     out: I.Out[I.f16, ("B", "H", "Q", "D")],
     WINDOW: I.Constexpr[int],
     D: I.Constexpr[int] = 128,
+    SCALE: I.Constexpr[float] = 128**-0.5,
 ):
     """Query i sees the last WINDOW keys up to i."""
     B, H, Q, _ = q.shape
@@ -70,7 +70,7 @@ def attention_window(
     query, key = I.indices(queries)[:, None], I.indices(keys)[None, :]
     valid = (key <= query) & (query < key + WINDOW)
     for b, h in I.parallel((I.domain(0, B), I.domain(0, H))):
-        scores = I.matmul(q[b, h, queries, :], k[b, h, keys, :], transpose_rhs=True, acc_dtype=I.f32) * scale
+        scores = I.matmul(q[b, h, queries, :], k[b, h, keys, :], transpose_rhs=True, acc_dtype=I.f32) * SCALE
         out[b, h, queries, :] = attend(I.select(valid, scores, float("-inf")), v[b, h, keys, :])
 
 
@@ -79,10 +79,10 @@ def attention_grouped(
     q: I.In[I.f16, ("B", "GROUP * HK", "Q", "D")],
     k: I.In[I.f16, ("B", "HK", "K", "D")],
     v: I.In[I.f16, ("B", "HK", "K", "D")],
-    scale: I.f32,
     out: I.Out[I.f16, ("B", "GROUP * HK", "Q", "D")],
     GROUP: I.Constexpr[int],
     D: I.Constexpr[int] = 128,
+    SCALE: I.Constexpr[float] = 128**-0.5,
 ):
     """Causal, with one head of keys and values for each GROUP heads of queries."""
     B, H, Q, _ = q.shape
@@ -90,7 +90,7 @@ def attention_grouped(
     valid = I.indices(keys)[None, :] <= I.indices(queries)[:, None]
     for b, h in I.parallel((I.domain(0, B), I.domain(0, H))):
         shared = h // GROUP
-        scores = I.matmul(q[b, h, queries, :], k[b, shared, keys, :], transpose_rhs=True, acc_dtype=I.f32) * scale
+        scores = I.matmul(q[b, h, queries, :], k[b, shared, keys, :], transpose_rhs=True, acc_dtype=I.f32) * SCALE
         out[b, h, queries, :] = attend(I.select(valid, scores, float("-inf")), v[b, shared, keys, :])
 
 
@@ -115,20 +115,20 @@ def _mask(q, k, window=None):
     return (key <= query) if window is None else (key <= query) & (query < key + window)
 
 
-def attention_oracle(q, k, v, scale, D, relaxed=False):
-    return _attention(q, k, v, scale, None, relaxed)
+def attention_oracle(q, k, v, D, SCALE, relaxed=False):
+    return _attention(q, k, v, SCALE, None, relaxed)
 
 
-def attention_causal_oracle(q, k, v, scale, D, relaxed=False):
-    return _attention(q, k, v, scale, _mask(q, k), relaxed)
+def attention_causal_oracle(q, k, v, D, SCALE, relaxed=False):
+    return _attention(q, k, v, SCALE, _mask(q, k), relaxed)
 
 
-def attention_window_oracle(q, k, v, scale, D, WINDOW, relaxed=False):
-    return _attention(q, k, v, scale, _mask(q, k, WINDOW), relaxed)
+def attention_window_oracle(q, k, v, D, SCALE, WINDOW, relaxed=False):
+    return _attention(q, k, v, SCALE, _mask(q, k, WINDOW), relaxed)
 
 
-def attention_grouped_oracle(q, k, v, scale, D, GROUP, relaxed=False):
-    return _attention(q, k.repeat(GROUP, axis=1), v.repeat(GROUP, axis=1), scale, _mask(q, k), relaxed)
+def attention_grouped_oracle(q, k, v, D, SCALE, GROUP, relaxed=False):
+    return _attention(q, k.repeat(GROUP, axis=1), v.repeat(GROUP, axis=1), SCALE, _mask(q, k), relaxed)
 
 
 _SIZES = tuple(
@@ -150,9 +150,8 @@ def _case(name, kernel, oracle, D, relaxed=False, large=(), visible=1.0, **const
         oracle=(lambda **inputs: oracle(**inputs, relaxed=True)) if relaxed else oracle,
         small=_SIZES,
         large=large,
-        constexprs={**constants, "D": D},
+        constexprs={**constants, "D": D, "SCALE": D**-0.5},
         options={"numerics": "relaxed_normalization"} if relaxed else {},
-        scalars={"scale": D**-0.5},
         # non-finite values under a mask are unspecified, so every kind here is finite
         values=("normal", "integers", "negative"),
         bytes=lambda e: 4 * e["B"] * e["H"] * D * (group * e["Q"] + e["K"]),

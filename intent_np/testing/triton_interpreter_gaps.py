@@ -25,7 +25,15 @@ PLAIN: dict[str, Any] = {
 }  # fmt: skip
 """Functions of libdevice that NumPy has."""
 
-ASSEMBLY: dict[str, Any] = {"tanh.approx.f32": np.tanh}
+EXTREMES = {
+    "create_maximumf": "maximum",
+    "create_minimumf": "minimum",
+    "create_maxnumf": "maximum_num",
+    "create_minnumf": "minimum_num",
+}
+"""Methods of the interpreter's builder that are operators of the language."""
+
+ASSEMBLY: dict[str, Any] = {"tanh.approx.f32": np.tanh, "ex2.approx.ftz.f32": np.exp2}
 """Instructions that inline assembly may consist of."""
 
 
@@ -42,6 +50,9 @@ class Gaps:
         # functions, not bound methods: the interpreter's own object comes first
         builder.create_fma = lambda _, x, y, z: self._fma(x, y, z)
         builder.create_inline_asm = lambda _, text, constraints, values, *rest: self._assembly(text, values)
+        # of two zeros, NumPy's maximum is the first, the device's the positive one
+        for name, op in EXTREMES.items():
+            setattr(builder, name, lambda this, x, y, op=op: this.binary_op(x, y, _operator(op)))
         reductions.sum = lambda reduction, value: self._sum(reduction, value)
         reductions.generic_reduce = _reduce_slices
         functions = {**PLAIN, **{name: _operator(op) for name, op in OPERATORS.items()}}

@@ -151,6 +151,7 @@ INSTRUCTIONS = [
     ("add", f16, r"add\.rn\.f16", r"cvt"),
     ("round", f32, r"cvt\.rni\.f32\.f32", ""),
     ("div_approx", f32, r"div\.full\.f32", ""),
+    ("exp2_approx", f32, r"ex2\.approx\.ftz\.f32", ""),
     ("exp_approx", f32, r"ex2\.approx\.f32", r"fma"),
     ("tanh_approx", f32, r"tanh\.approx\.f32", ""),
     ("sigmoid_approx", f32, r"div\.full\.f32", ""),

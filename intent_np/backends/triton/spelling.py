@@ -106,7 +106,7 @@ FLOAT: dict[str, Row] = {
     "isinf": native(Template('tl.abs({0}) == float("inf")', COMPARE)),
     # the approximate forms are f32; f64 has none and is accurate
     "exp_approx": Row(call("tl.exp")),
-    "exp2_approx": Row(call("tl.exp2")),
+    "exp2_approx": Row(call("exp2_approx"), call("tl.exp2")),
     "tanh_approx": Row(call("tanh_approx"), call("libdevice.tanh")),
     "rsqrt_approx": Row(call("tl.rsqrt")),
     "sigmoid_approx": Row(call("tl.sigmoid"), call("sigmoid")),

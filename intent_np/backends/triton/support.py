@@ -60,6 +60,11 @@ def sigmoid(x):
     small = libdevice.exp(-tl.abs(x))
     return libdevice.div_rn(tl.where(x < 0, small, 1.0), 1.0 + small)
 ''',
+    "exp2_approx": '''
+def exp2_approx(x):
+    """2 ** x in one instruction; results below 2**-126 are zero."""
+    return tl.inline_asm_elementwise("ex2.approx.ftz.f32 $0, $1;", "=f,f", [x], dtype=tl.float32, is_pure=True, pack=1)
+''',
     "tanh_approx": '''
 def tanh_approx(x):
     return tl.inline_asm_elementwise("tanh.approx.f32 $0, $1;", "=f,f", [x], dtype=tl.float32, is_pure=True, pack=1)
