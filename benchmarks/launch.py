@@ -47,7 +47,7 @@ def measure() -> dict[str, float]:
     prepared = plain.prepare(x, bias, z)
     block, launch = prepared._block, plain.driver.launch  # type: ignore[attr-defined]
     handle = prepared._launch.handle  # type: ignore[attr-defined]
-    element_wise = cupy.ElementwiseKernel("float16 x, float16 y", "float16 z", "z = max(x + y, float16(0))")
+    element_wise = cupy.ElementwiseKernel("float16 x, float16 y", "float16 z", "z = x + y")
     found = {
         "direct": microseconds(lambda: plain(x, bias, z)),
         "direct, and two scalars": microseconds(lambda: scaled(2.0, first, 3.0, bias, last)),

@@ -26,6 +26,16 @@ class CupyMemory:
         self._holder, self.pointer = holder, pointer
 
 
+class _ForeignStream:
+    """A stream handle that speaks the CUDA stream protocol."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self._handle  # version of the protocol, handle
+
+
 class CupyDriver:
     """`intent_np.runtime.launch.Driver` on CuPy.  `ProviderError` E603 when there is no CuPy or no device."""
 
@@ -61,8 +71,15 @@ class CupyDriver:
         with contextlib.ExitStack() as stack:
             stack.enter_context(self._cupy.cuda.Device(device))
             if stream is not None:
-                stack.enter_context(self._cupy.cuda.ExternalStream(stream, device))
+                stack.enter_context(self._stream(stream, device))
             yield
+
+    def _stream(self, handle: int, device: int) -> Any:
+        """A stream of another library as CuPy's."""
+        kind = self._cupy.cuda.Stream
+        if hasattr(kind, "from_external"):
+            return kind.from_external(_ForeignStream(handle))
+        return self._cupy.cuda.ExternalStream(handle, device)  # CuPy before 14
 
     def zeros(self, size: int, device: int, stream: int) -> CupyMemory:
         with self.on(device, stream):

@@ -68,8 +68,9 @@ class Library(Protocol):
     def quick(self, array: Any) -> tuple[int, Any]:
         """The pointer, and a hashable key of all else that decides a launch, the pointer modulo 16 included."""
 
-    def empty(self, shape: tuple[int, ...], dtype: str, device: int, like: ArrayInfo | None) -> Any:
-        """A new array of intent dtype `dtype`; `like` is an array whose way of holding bits is followed."""
+    def empty(self, shape: tuple[int, ...], dtype: str, device: int, held: str | None) -> Any:
+        """A new array of intent dtype `dtype`; `held` is the array dtype that holds such elements elsewhere in the
+        call, which is followed if the library leaves a choice."""
 
     def current_stream(self, device: int) -> Callable[[], int]:
         """What gives the handle of the library's current stream on `device`, quickly."""
@@ -92,7 +93,7 @@ class NumPy:
         pointer = array.ctypes.data
         return pointer, (array.dtype, array.shape, array.strides, pointer & 15, array.flags.writeable)
 
-    def empty(self, shape: tuple[int, ...], dtype: str, device: int, like: ArrayInfo | None) -> Any:
+    def empty(self, shape: tuple[int, ...], dtype: str, device: int, held: str | None) -> Any:
         return np.empty(shape, numpy_dtype(dtype))
 
     def current_stream(self, device: int) -> Callable[[], int]:
@@ -125,14 +126,14 @@ class CuPy:
         pointer = memory.ptr
         return pointer, (array.dtype, array.shape, array.strides, pointer & 15, memory.device_id)
 
-    def empty(self, shape: tuple[int, ...], dtype: str, device: int, like: ArrayInfo | None) -> Any:
+    def empty(self, shape: tuple[int, ...], dtype: str, device: int, held: str | None) -> Any:
         import cupy
 
         with cupy.cuda.Device(device):
             if dtype not in CARRIERS:
                 return cupy.empty(shape, numpy_dtype(dtype))
             carrier = CARRIERS[dtype]
-            if like is None or like.dtype != carrier:
+            if held != carrier:
                 try:
                     return cupy.empty(shape, numpy_dtype(dtype))
                 except (ImportError, ValueError, TypeError):  # this CuPy does not have the type
@@ -167,7 +168,7 @@ class Torch:
         pointer = array.data_ptr()
         return pointer, (array.dtype, array.shape, array.stride(), pointer & 15, array.device)
 
-    def empty(self, shape: tuple[int, ...], dtype: str, device: int, like: ArrayInfo | None) -> Any:
+    def empty(self, shape: tuple[int, ...], dtype: str, device: int, held: str | None) -> Any:
         torch = sys.modules["torch"]
         (name,) = ACCEPTED[dtype]
         place = "cpu" if device == HOST else f"cuda:{device}"

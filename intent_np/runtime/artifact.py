@@ -11,7 +11,7 @@ from typing import Any
 from intent_np.errors import Remark, error
 from intent_np.runtime.arrays import ArrayInfo, Library
 from intent_np.runtime.binding import adopt_arguments, bind, output_shapes
-from intent_np.runtime.plan import KernelPlan, VariantPlan, ViewPlan
+from intent_np.runtime.plan import KernelPlan, VariantPlan
 from intent_np.runtime.variants import Variant
 from intent_np.target import Target
 
@@ -63,23 +63,24 @@ class Artifact(ABC):
         extents:    values of extents that only outputs name
         """
         adopted, home = adopt_arguments(self.kernel.inputs, arguments)
-        call = bind(self.kernel, adopted, outputs=False)
-        shapes = output_shapes(call, extents or {})
-        first = next(iter(call.arrays.values()), None)
-        library, device = self._allocator(first)
-        given = iter(adopted)
-        everything, outputs = [], []
-        for parameter in self.kernel.parameters:
-            if isinstance(parameter, ViewPlan) and parameter.mode == "out":
-                like = next((i for n, i in call.arrays.items() if self.kernel.view(n).dtype == parameter.dtype), None)
-                outputs.append(library.empty(shapes[parameter.name], parameter.dtype, device, like))
-                everything.append(outputs[-1])
-            else:
-                everything.append(next(given))
-        self(*everything)
+        outputs = self._allocation(adopted, extents or {})()
+        given, made = iter(adopted), iter(outputs)
+        self(*[next(made) if one.mode == "out" else next(given) for one in self.kernel.parameters])
         if home is not None:
             outputs = [home.returned(one) for one in outputs]
         return None if not outputs else outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _allocation(self, arguments: Sequence[Any], extents: Mapping[str, int]) -> Callable[[], list[Any]]:
+        """What allocates the outputs for the other arguments of a call; it does not hold them."""
+        call = bind(self.kernel, arguments, outputs=False)
+        shapes = output_shapes(call, extents)
+        library, device = self._allocator(next(iter(call.arrays.values()), None))
+        # An output holds small floats as an input of its dtype does: as such, or as bits.
+        held = {self.kernel.view(name).dtype: info.dtype for name, info in call.arrays.items()}
+        wanted = [
+            (shapes[one.name], one.dtype, device, held.get(one.dtype)) for one in self.kernel.views if one.mode == "out"
+        ]
+        return lambda: [library.empty(*one) for one in wanted]
 
     @abstractmethod
     def _allocator(self, first: ArrayInfo | None) -> tuple[Library, int]:

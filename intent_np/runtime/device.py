@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import struct
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from intent_np.errors import error
@@ -19,7 +19,7 @@ from intent_np.runtime.plan import KernelPlan, ScalarPlan
 from intent_np.runtime.variants import Specialize, Variant, Variants
 from intent_np.target import Target
 
-_LAUNCH_LIMIT: Final = 4096  # remembered call patterns; beyond, all are forgotten and each resolved once more
+_MEMORY: Final = 4096  # remembered call patterns; beyond, all are forgotten and each is resolved once more
 
 _NATURAL: Final[dict[str, type]] = {"bool": bool, "f16": float, "f32": float, "f64": float}
 """Python types whose range `struct` checks while it packs; other dtypes that are missing here are `int`."""
@@ -63,6 +63,7 @@ class DeviceArtifact(Artifact):
         self._lock = threading.RLock()
         self._handles: dict[tuple[str, int], int] = {}
         self._launches: dict[Any, Launch] = {}
+        self._allocations: dict[Any, Callable[[], list[Any]]] = {}
         self._fast: list[_Scalar | None] = []
         self._count_on_scalars()
 
@@ -82,7 +83,7 @@ class DeviceArtifact(Artifact):
     # ---- the fast path
 
     def __call__(self, *arguments: Any) -> None:
-        quick = self._quick(arguments)
+        quick = self._quick(arguments, self._fast)
         if quick is not None:
             key, values = quick
             launch = self._launches.get(key)
@@ -94,13 +95,14 @@ class DeviceArtifact(Artifact):
                     pass  # a scalar out of range: binding finds it and says which
         self._slow(arguments)
 
-    def _quick(self, arguments: Sequence[Any]) -> tuple[Any, list[Any]] | None:
+    @staticmethod
+    def _quick(arguments: Sequence[Any], fast: Sequence[_Scalar | None]) -> tuple[Any, list[Any]] | None:
         """A key of all that decides a launch, and the values of the parameters; None for what needs binding."""
-        if len(arguments) != len(self._fast):
+        if len(arguments) != len(fast):
             return None
         key: list[Any] = []
         values: list[Any] = []
-        for argument, scalar in zip(arguments, self._fast, strict=True):
+        for argument, scalar in zip(arguments, fast, strict=True):
             if scalar is None:
                 library = LIBRARIES.get(type(argument))
                 if library is None:
@@ -144,16 +146,14 @@ class DeviceArtifact(Artifact):
     def _launch(self, call: Call, adopted: Sequence[Any]) -> tuple[Launch, list[Any]]:
         """The launch of a call without host arrays, found or made, and the values to launch it with."""
         with self._lock:
-            quick = self._quick(adopted)
+            quick = self._quick(adopted, self._fast)
             assert quick is not None, "adopted arrays are of known libraries"
             launch = self._launches.get(quick[0])
             if launch is None:
                 launch = self._resolve(call)
-                quick = self._quick(adopted)  # a new variant may have changed what is in a key
+                quick = self._quick(adopted, self._fast)  # a new variant may have changed what is in a key
                 assert quick is not None
-                if len(self._launches) >= _LAUNCH_LIMIT:
-                    self._launches.clear()
-                self._launches[quick[0]] = launch
+                _remember(self._launches, quick[0], launch)
             return launch, quick[1]
 
     def _resolve(self, call: Call) -> Launch:
@@ -203,6 +203,18 @@ class DeviceArtifact(Artifact):
             for one in self.kernel.parameters
         ]
         self._launches.clear()
+        self._allocations.clear()
+
+    def _allocation(self, arguments: Sequence[Any], extents: Mapping[str, int]) -> Callable[[], list[Any]]:
+        fast = [scalar for scalar, one in zip(self._fast, self.kernel.parameters, strict=True) if one.mode != "out"]
+        quick = None if extents else self._quick(arguments, fast)
+        if quick is None:
+            return super()._allocation(arguments, extents)
+        found = self._allocations.get(quick[0])
+        if found is None:
+            found = super()._allocation(arguments, extents)
+            _remember(self._allocations, quick[0], found)
+        return found
 
     # ---- copies
 
@@ -240,6 +252,12 @@ class DeviceArtifact(Artifact):
         if first is None:
             return CUPY, self.driver.current_device()
         return first.library, first.device
+
+
+def _remember(patterns: dict[Any, Any], key: Any, value: Any) -> None:
+    if len(patterns) >= _MEMORY:
+        patterns.clear()
+    patterns[key] = value
 
 
 class PreparedLaunch:

@@ -58,6 +58,10 @@ class ScalarPlan:
     name: str
     dtype: str
 
+    @property
+    def mode(self) -> Literal["in"]:
+        return "in"
+
     def __str__(self) -> str:
         return f"{self.name}: {self.dtype}"
 
@@ -87,7 +91,7 @@ class KernelPlan:
     @functools.cached_property
     def inputs(self) -> tuple[ViewPlan | ScalarPlan, ...]:
         """The parameters of `run`: all but the outputs that it allocates."""
-        return tuple(one for one in self.parameters if isinstance(one, ScalarPlan) or one.mode != "out")
+        return tuple(one for one in self.parameters if one.mode != "out")
 
     @functools.cached_property
     def contracts(self) -> bool:

@@ -48,7 +48,7 @@ class DeviceLibrary:
         info = self.read(array)
         return info.pointer, (info.dtype, info.shape, info.strides, info.pointer & 15, info.device)
 
-    def empty(self, shape: tuple[int, ...], dtype: str, device: int, like: ArrayInfo | None) -> Any:
+    def empty(self, shape: tuple[int, ...], dtype: str, device: int, held: str | None) -> Any:
         return DeviceArray(np.full(shape, 0x7F, {"f16": np.float16, "f32": np.float32}[dtype]), device)
 
     def current_stream(self, device: int) -> Callable[[], int]:

@@ -80,6 +80,26 @@ def test_outputs_are_allocated_like_the_inputs() -> None:
     assert z.array.tolist() == [4, 6]
 
 
+def test_allocations_follow_the_shapes() -> None:
+    one = artifact()
+    for length in (2, 3, 2, 3):
+        x = device(*range(length))
+        z = one.run(x, 1.0, x, 1.0)
+        assert z.array.tolist() == [2 * value for value in range(length)]
+    with pytest.raises(CallError):
+        one.run(device(1), 1.0, device(1, 2), 1.0)
+
+
+def test_a_loop_over_many_shapes_does_not_fill_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("intent_np.runtime.device._MEMORY", 8)
+    one = artifact()
+    for length in range(1, 30):
+        x = device(*[1.0] * length)
+        assert one.run(x, 1.0, x, 1.0).array.tolist() == [2.0] * length
+    assert len(one._launches) <= 8
+    assert len(one._allocations) <= 8
+
+
 def test_numpy_arrays_are_copied_in_and_out_with_one_remark(caplog: pytest.LogCaptureFixture) -> None:
     one = artifact()
     x, y, z = np.float32([1, 2]), np.float32([3, 4]), np.zeros(2, np.float32)
