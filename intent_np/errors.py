@@ -195,7 +195,7 @@ def error(
         made.found = made.found or repr(given)
         if hint:
             made.found += f"; did you mean {hint}?"
-        elif len(names) <= 8:
+        elif len(names) <= 12:
             made.expected = f"{made.expected}: {', '.join(names)}" if made.expected else ", ".join(names)
     return made
 
@@ -204,7 +204,7 @@ def suggestion(name: str, candidates: Iterable[str]) -> str:
     """The closest candidates quoted and joined with "or"; empty if none is close."""
     import difflib
 
-    close = difflib.get_close_matches(name, sorted(set(candidates)), n=2, cutoff=0.7)
+    close = difflib.get_close_matches(name, sorted(set(candidates)), n=2, cutoff=0.6)
     return " or ".join(repr(match) for match in close)
 
 

@@ -53,6 +53,19 @@ def test_errors_are_advice_with_an_exit_code(capsys, monkeypatch, raised: Intent
         main(["doctor", "--debug"])
 
 
+def test_a_defect_is_told_without_a_traceback(capsys, monkeypatch) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("surprise")
+
+    monkeypatch.setattr(doctor, "examine", fail)
+    code, out, err = run(capsys, "doctor")
+    assert (code, out) == (FAILED, "")
+    assert err.startswith("E901 the compiler failed in ")
+    assert "ZeroDivisionError: surprise" in err
+    with pytest.raises(ZeroDivisionError):
+        main(["--debug", "doctor"])
+
+
 def test_doctor_says_what_there_is(capsys) -> None:
     code, out, _ = run(capsys, "doctor", "--json")
     report = json.loads(out)
@@ -206,3 +219,23 @@ def test_passes_are_timed_on_kernels(capsys) -> None:
     code, out, _ = run(capsys, "passes", "kernels/pointwise.py:relu", "--json")
     assert code == OK
     assert all(row["ms"] >= 0 for row in json.loads(out)["passes"])
+
+
+def test_compile_prints_what_a_target_executes(capsys, tmp_path) -> None:
+    softmax, folder = "kernels/softmax.py:softmax", tmp_path / "softmax"
+    code, out, _ = run(capsys, "compile", softmax, "--target", "sm_90", "--out", str(folder), "-e", "N=100", "--json")
+    result = json.loads(out)["kernels"][0]
+    assert code == OK
+    assert "@triton.jit" in result["texts"]["source"]
+    assert result["saved"] == str(folder)
+    assert list(folder.glob("*/kernel.cubin"))
+    code, out, _ = run(
+        capsys, "compile", softmax, "--target", "cpu", "--print", "form_groups", "--print", "gpu", "--check"
+    )
+    assert code == OK
+    assert "# softmax.softmax: form_groups\n" in out
+    assert "kernel @softmax" in out
+    code, _, err = run(capsys, "compile", softmax, "--target", "cpu", "--print", "gup")
+    assert code == USAGE
+    assert "did you mean 'gpu'" in err
+    assert run(capsys, "compile", softmax, "--target", "sm_91")[0] == PROVIDER

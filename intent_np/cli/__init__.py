@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from intent_np.errors import IntentError
 
 OK, FAILED, USAGE, PROVIDER = 0, 1, 2, 3
 
@@ -30,20 +33,38 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
             raise
         report(problem, as_json)
         sys.exit(exit_code(problem))
-    except BrokenPipeError:
-        # The reader of a pipe has left (`| head`): nothing is wrong, and there is no one to tell.
-        sys.stderr.close()
-        sys.exit(OK)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    except (BrokenPipeError, KeyboardInterrupt) as stop:
+        sys.exit(_stopped(stop))
+    except Exception as defect:
+        if debug:
+            raise
+        report(_as_error(defect), as_json)
+        sys.exit(FAILED)
     sys.exit(OK)
 
 
-def report(problem: BaseException, as_json: bool) -> None:
-    """Print an error: JSON to standard output for a program, advice to standard error for a person."""
-    from intent_np.errors import IntentError
+def _stopped(stop: BaseException) -> int:
+    if isinstance(stop, BrokenPipeError):
+        # The reader of a pipe has left (`| head`): nothing is wrong, and there is no one to tell.
+        sys.stderr.close()
+        return OK
+    return 130  # what a shell reports for an interrupt
 
-    assert isinstance(problem, IntentError)
+
+def _as_error(defect: Exception) -> IntentError:
+    """An exception that nobody expected, as the defect of ours that it is."""
+    import traceback
+
+    from intent_np.errors import error
+
+    frame = traceback.extract_tb(defect.__traceback__)[-1]
+    # The place without its folder: the same in every checkout.
+    where = f"{frame.filename.rpartition('intent_np/')[2]}:{frame.lineno}"
+    return error("E901", where=where, found=f"{type(defect).__name__}: {defect}")
+
+
+def report(problem: IntentError, as_json: bool) -> None:
+    """Print an error: JSON to standard output for a program, advice to standard error for a person."""
     if as_json:
         import json
 
@@ -52,12 +73,10 @@ def report(problem: BaseException, as_json: bool) -> None:
         print(problem.render(), file=sys.stderr)
 
 
-def exit_code(problem: BaseException) -> int:
+def exit_code(problem: IntentError) -> int:
     """The exit code that an error stands for."""
-    from intent_np.errors import IntentError, LanguageUseError, ProviderError
+    from intent_np.errors import LanguageUseError, ProviderError
 
     if isinstance(problem, ProviderError):
         return PROVIDER
-    if isinstance(problem, LanguageUseError):
-        return USAGE
-    return FAILED if isinstance(problem, IntentError) else PROVIDER
+    return USAGE if isinstance(problem, LanguageUseError) else FAILED

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from intent_np.cli.arguments import integers, scalars
 
 if TYPE_CHECKING:
     from intent_np.corpus.cases import Entry
@@ -16,6 +20,7 @@ TargetName = Annotated[str, typer.Option(help="auto, cpu, reference, or a GPU su
 Constexprs = Annotated[list[str] | None, typer.Option("--constexpr", "-c", help="NAME=VALUE; repeat for several.")]
 Numerics = Annotated[str, typer.Option(help="strict, relaxed_normalization, relaxed_algebra or relaxed.")]
 Disable = Annotated[list[str] | None, typer.Option(help="A pass to leave out; repeat for several.")]
+Check = Annotated[bool, typer.Option("--check", help="Verify the program after every pass.")]
 PassOption = Annotated[list[str] | None, typer.Option("--option", help="PASS.key=value; repeat for several.")]
 
 
@@ -23,35 +28,34 @@ def compile(
     place: Place,
     target: TargetName = "auto",
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Save the artifact in this folder.")] = None,
-    show: Annotated[list[str] | None, typer.Option("--print", help="A level to print; repeat for several.")] = None,
+    show: Annotated[list[str] | None, typer.Option("--print", help="A level, or a pass to print after.")] = None,
     stop_after: Annotated[str, typer.Option(help="Print the program behind this pass and go no further.")] = "",
+    extent: Annotated[list[str] | None, typer.Option("--extent", "-e", help="NAME=SIZE of the arrays to fit.")] = None,
     constexpr: Constexprs = None,
     numerics: Numerics = "",
     disable: Disable = None,
     option: PassOption = None,
+    check: Check = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Compile a kernel, or all of a file, and print its source, or the levels asked for.
 
-    Levels are logical, normal, grouped, blocked, gpu, triton and launch.
+    Levels are logical, normal, grouped, blocked, gpu, triton, launch, source and ptx.  A GPU target gets the generic
+    variant and one for contiguous arrays of the sizes given, or of the first that the corpus times.
     """
     from intent_np.cli.output import print_json
     from intent_np.corpus.cases import entries
 
     found = entries([place])
     results: list[dict[str, Any]] = []
-    for entry in found:
-        options = compile_options(entry, numerics, disable, option)
-        saved = None
+    for plain in found:
+        entry = customised(plain, constexpr, numerics, disable, option, check)
+        folder = out if out is None or len(found) == 1 else out / entry.title
         if stop_after:
-            texts = {f"after {stop_after}": lowered_text(entry, constexpr, options, stop_after)}
+            texts = {f"after {stop_after}": lowered_text(entry, stop_after)}
         else:
-            artifact = compiled(entry, target, constexpr, options)
-            texts = {level: artifact.ir(level) for level in show or ()} or {"source": artifact.source}
-            if out:
-                saved = out if len(found) == 1 else out / entry.title
-                artifact.save(saved)
-        results.append({"kernel": entry.title, "target": target, "texts": texts, "saved": saved and str(saved)})
+            texts = compiled_texts(entry, target, integers(extent, "--extent"), show or [], folder)
+        results.append({"kernel": entry.title, "target": target, "texts": texts, "saved": folder and str(folder)})
     if as_json:
         print_json({"kernels": results})
         return
@@ -62,19 +66,46 @@ def compile(
             print(str(text).rstrip())
 
 
-def compile_options(entry: Entry, numerics: str, disable: list[str] | None, option: list[str] | None) -> dict[str, Any]:
-    """The fields of `CompileOptions`: the entry's own, with those of the command line over them."""
+def compiled_texts(
+    entry: Entry, target: str, extents: Mapping[str, int], show: list[str], folder: Path | None
+) -> dict[str, str]:
+    """Compile, save if there is a folder, and give the texts asked for; without any, what the target executes."""
+    from intent_np.corpus.verify import compiled
+    from intent_np.passes.pipeline import PIPELINE
+
+    sizes = {**next(iter(entry.sizes), {}), **extents}
+    artifact = compiled(entry, target, [sizes] if sizes else [])
+    if folder:
+        artifact.save(folder)
+    passes = {step.name for step in PIPELINE}
+    texts = {name: lowered_text(entry, name) if name in passes else artifact.ir(name) for name in show}
+    if texts:
+        return texts
+    return {"source": artifact.source} if artifact.source else dict(list(artifact.texts.items())[-1:])
+
+
+def customised(
+    entry: Entry,
+    constexpr: list[str] | None,
+    numerics: str,
+    disable: list[str] | None,
+    option: list[str] | None,
+    check: bool,
+) -> Entry:
+    """The entry with what the command line says over its own constexprs and options."""
     from intent_np.cli.opt import find_pass, pass_options
     from intent_np.passes.pipeline import PIPELINE
 
-    given: dict[str, Any] = dict(entry.options)
+    options: dict[str, Any] = dict(entry.options)
     if numerics:
-        given["numerics"] = numerics
+        options["numerics"] = numerics
     if disable:
-        given["disable"] = tuple(optional_pass(find_pass(name)) for name in disable)
+        options["disable"] = tuple(optional_pass(find_pass(name)) for name in disable)
     if option:
-        given["passes"] = pass_options(option, list(PIPELINE))
-    return given
+        options["passes"] = pass_options(option, list(PIPELINE))
+    if check:
+        options["check"] = True
+    return replace(entry, constexprs=constants(entry, constexpr), options=options)
 
 
 def optional_pass(step: Pass) -> str:
@@ -87,8 +118,6 @@ def optional_pass(step: Pass) -> str:
 
 def constants(entry: Entry, constexpr: list[str] | None) -> dict[str, Any]:
     """The entry's constexprs with those of the command line over them; a member of an enum is given by its name."""
-    from intent_np.cli.arguments import scalars
-
     values = {**entry.constexprs, **scalars(constexpr, "--constexpr")}
     types = {parameter.name: parameter.type for parameter in entry.kernel.constexprs}
     for name, value in values.items():
@@ -97,15 +126,7 @@ def constants(entry: Entry, constexpr: list[str] | None) -> dict[str, Any]:
     return values
 
 
-def compiled(entry: Entry, target: str, constexpr: list[str] | None, options: dict[str, Any]) -> Any:
-    """The artifact of an entry."""
-    import intent_np
-
-    chosen = intent_np.CompileOptions(**options)
-    return intent_np.compile(entry.kernel, target=target, constexprs=constants(entry, constexpr), options=chosen)
-
-
-def lowered_text(entry: Entry, constexpr: list[str] | None, options: dict[str, Any], stop_after: str) -> str:
+def lowered_text(entry: Entry, stop_after: str) -> str:
     """The program behind the pass `stop_after` as text."""
     from intent_np.cli.opt import find_pass
     from intent_np.corpus.lowering import lowered
@@ -113,7 +134,7 @@ def lowered_text(entry: Entry, constexpr: list[str] | None, options: dict[str, A
     from intent_np.terms.text import show
 
     with Arena():
-        return show(lowered(entry, find_pass(stop_after).name, constants(entry, constexpr), options))
+        return show(lowered(entry, find_pass(stop_after).name))
 
 
 def one_entry(place: str) -> Entry:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from intent_np.cli.compile import Constexprs, Disable, Numerics, PassOption, Place, TargetName
+from intent_np.cli.compile import Check, Constexprs, Disable, Numerics, PassOption, Place, TargetName
 
 if TYPE_CHECKING:
     from intent_np.corpus.cases import Entry
@@ -28,6 +28,7 @@ def run(
     numerics: Numerics = "",
     disable: Disable = None,
     option: PassOption = None,
+    check: Check = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Execute a kernel and describe its outputs; a kernel of a corpus is also compared with its oracle.
@@ -38,13 +39,13 @@ def run(
     import numpy as np
 
     from intent_np.cli import FAILED
-    from intent_np.cli.compile import compile_options, compiled, constants, one_entry
+    from intent_np.cli.compile import customised, one_entry
     from intent_np.cli.opt import find_pass
     from intent_np.cli.output import print_json, print_table
     from intent_np.corpus.lowering import lowered_launch
+    from intent_np.corpus.verify import compiled
 
-    entry = one_entry(place)
-    options = compile_options(entry, numerics, disable, option)
+    entry = customised(one_entry(place), constexpr, numerics, disable, option, check)
     arguments = make_arguments(entry, extents_of(entry, extent), given, seed, layout, values)
     expected = {}
     if entry.case is not None:
@@ -52,9 +53,9 @@ def run(
             expected = entry.case.expected(arguments)
     if stop_after:
         name = f"NumPy after {stop_after}"
-        launch: Any = lowered_launch(entry, find_pass(stop_after).name, constants(entry, constexpr), options)
+        launch: Any = lowered_launch(entry, find_pass(stop_after).name)
     else:
-        launch = compiled(entry, target, constexpr, options)
+        launch = compiled(entry, target)
         name = str(launch.target)
     launch(*arguments.values())
     rows = [

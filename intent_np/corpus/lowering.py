@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from intent_np.corpus.cases import Entry
@@ -14,24 +14,13 @@ LEVELS: Final = ("normal", "grouped", "blocked", "gpu")
 """The levels that NumPy executes, each standing for the last pass that gives it."""
 
 
-def lowered(
-    entry: Entry,
-    stop_after: str,
-    constexprs: Mapping[str, Any] | None = None,
-    options: Mapping[str, Any] | None = None,
-    trace: Trace | None = None,
-) -> Any:
-    """The program of `entry` behind the pass `stop_after`, in the arena in force.
-
-    `constexprs` and `options` (fields of `CompileOptions`) replace those of the entry.  `trace` records each pass.
-    """
+def lowered(entry: Entry, stop_after: str, trace: Trace | None = None) -> Any:
+    """The program of `entry` behind the pass `stop_after`, in the arena in force; `trace` records each pass."""
     from intent_np.compiler import CompileOptions
     from intent_np.passes.pipeline import run
 
-    bound = entry.constexprs if constexprs is None else constexprs
-    given = entry.options if options is None else options
-    chosen = CompileOptions(**given)
-    program = entry.kernel.capture(bound, permissions=chosen.permissions)
+    chosen = CompileOptions(**entry.options)
+    program = entry.kernel.capture(entry.constexprs, permissions=chosen.permissions)
     return run(
         program,
         options=chosen.passes,
@@ -42,19 +31,14 @@ def lowered(
     )
 
 
-def lowered_launch(
-    entry: Entry,
-    stop_after: str,
-    constexprs: Mapping[str, Any] | None = None,
-    options: Mapping[str, Any] | None = None,
-) -> Callable[..., None]:
+def lowered_launch(entry: Entry, stop_after: str) -> Callable[..., None]:
     """A function of all arguments in order that executes the program behind `stop_after` with NumPy."""
     from intent_np.backends.program import run
     from intent_np.terms.core import Arena
 
     space = Arena()
     with space:
-        program = lowered(entry, stop_after, constexprs, options)
+        program = lowered(entry, stop_after)
     kinds = {parameter.name: parameter.kind for parameter in entry.kernel.parameters if parameter.kind != "constexpr"}
 
     def launch(*arguments: Any) -> None:
