@@ -22,7 +22,9 @@ from ..terms.gpu import (
 from ..terms.index import Apply, Const, Extent, Param, Physical, Stride, Value, add, apply, const, is_const, is_op, mul, sub
 from ..terms.normal import Combine, Contract, Coord, Load, Proj, Reduce, Store, View, builtin_name
 from ..terms.text import reserved
+from .apply_combines import apply_combines
 from .base import nanopass
+from .share_traversals import share_traversals
 
 LEAVES = (Const, Extent, Param, Stride, Physical, Var, View, Combine)
 
@@ -34,7 +36,8 @@ def emit(program: BlockedProgram) -> Kernel:
     The last structural pass: what is left is width, alignment, dtypes and the provider.
     Preserves values and the order of effects; evaluates each term once in its scope.
     """
-    return _Emitter(program).kernel()
+    # statements are made of stepped loops, also where the passes that make them were left out
+    return _Emitter(apply_combines(share_traversals(program, enabled=False))).kernel()
 
 
 def integral(v: Any) -> Any:
@@ -50,6 +53,7 @@ class _Scope:
         self.parent, self.slice, self.first = parent, slice, first
         self.body: list[Any] = []
         self.taken: set[str] = set()
+        self.below: set[str] = set()  # names in loops of this body that are complete
         self.done: dict[Any, Any] = {}
         self.uses = _uses(roots)
 
@@ -117,9 +121,12 @@ class _Emitter:
         """A name that no visible value has; bodies of different loops may use one name for what they have in common."""
         hint = hint if hint.isidentifier() else "t"
         name, i = hint, 1
-        while reserved(name) or any(name in s.taken for s in self.open):
+        home = scope or self.scope
+        # a hoisted value stands before the loops in hand, whose complete inner loops must not assign its name
+        inner = self.open[self.open.index(home) + 1 :] if home in self.open else []
+        while reserved(name) or any(name in s.taken for s in self.open) or any(name in s.below for s in inner):
             name, i = f"{hint}_{i}", i + 1
-        (scope or self.scope).taken.add(name)
+        home.taken.add(name)
         return name
 
     def home(self, t: Any) -> _Scope:
@@ -246,7 +253,7 @@ class _Emitter:
         here, self.scope = self.scope, home
         for s in loop.segments:  # loops that this one only reads come before it
             for t in scoped((*s.values, *s.effects), loop.slice):
-                if isinstance(t, Loop) and loop.slice not in t.needs:
+                if isinstance(t, Loop) and t.needs <= loop.needs:
                     self._loop(t)
         lanes = [frozenset(a.size for a in s) for s in loop.component_lanes()]
         states = [self._state(loop, i, d, s) for i, (d, s) in enumerate(zip(loop.type, lanes, strict=True))]
@@ -292,6 +299,7 @@ class _Emitter:
         for e in segment.effects:
             self.effect(e)
         self._advance(segment, states)
+        outer.below |= self.scope.taken | self.scope.below
         body, self.scope = tuple(self.scope.body), outer
         self.open.pop()
         return For(first, lo, hi, loop.slice.size, tuple(states), body, segment.note)

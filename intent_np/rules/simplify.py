@@ -13,7 +13,7 @@ from typing import Any
 from ..terms.blocked import Fold, Loop, Segment, Slice, Traverse
 from ..terms.core import Term, arena, children, inherit, replace, rewrite, walk
 from ..terms.dtypes import DType, bool_, index
-from ..terms.index import Apply, Cast, Const, Value, apply, const, is_const, is_op, rebuild
+from ..terms.index import Apply, Cast, Const, Value, apply, const, is_const, is_op
 from ..terms.normal import Axis, Combine, Contract, Coord, Load, Part, Proj, Reduce, Region, Store
 from . import arithmetic, predicates
 from . import index as index_rules
@@ -203,7 +203,7 @@ class _Substitution:
             if waiting:
                 stack.extend(waiting)
                 continue
-            new = rebuild(t, {c: self.done[c, inner_keys] for c in children(t)})
+            new = t.rebuild({c: self.done[c, inner_keys] for c in children(t)})
             self.done[t, keys] = t if new is t else inherit(t, node(new))
             stack.pop()
         return self.done[root, scope]

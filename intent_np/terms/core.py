@@ -26,9 +26,9 @@ import struct
 import sys
 import types
 import typing
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar, Token
+from hashlib import blake2b
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 from .dtypes import DType
@@ -140,15 +140,19 @@ CLASSES: dict[str, type[Term]] = {}
 
 
 def _atom_digest(v: object) -> int:
+    """A number for an attribute, the same in every process.
+
+    Canonical orders sort by digests, so small integers, the commonest difference between two terms, never collide
+    (their own hashes do, modulo 2^61 - 1).
+    """
     if isinstance(v, tuple):
         return hash(tuple(_atom_digest(x) for x in v))
     if isinstance(v, Term):
         return v.digest
-    if type(v) is int:
-        return v & 0x7FFFFFFFFFFFFFFF
-    if type(v) is float:
-        return zlib.crc32(struct.pack("<d", v))
-    return zlib.crc32(repr(v).encode())
+    if type(v) is int and 0 <= v < 2**60:
+        return v
+    text = struct.pack("<d", v) if type(v) is float else repr(v).encode(errors="surrogatepass")
+    return int.from_bytes(blake2b(text, digest_size=7).digest(), "little")
 
 
 @dataclass_transform(frozen_default=True, eq_default=False)
@@ -197,7 +201,7 @@ _set_digest = Term.digest.__set__  # type: ignore[attr-defined]
 
 def _derive(t: Any) -> None:
     values = [getattr(t, f.name) for f in t.fields]
-    _set_digest(t, hash((zlib.crc32(type(t).__name__.encode()), *(_atom_digest(v) for v in values))))
+    _set_digest(t, hash((_atom_digest(type(t).__name__), *(_atom_digest(v) for v in values))))
     _set_type(t, t.infer())
     lanes, needs = t.axes()
     _set_lanes(t, lanes)

@@ -19,14 +19,14 @@ from .normal import Axis, Combine, Contract, Coord, Effect, Load, Part, Proj, Re
 
 @term
 class Var(Value):
-    """A named value: a scalar, or a fragment with these axes."""
+    """A named value: a scalar, a fragment with these axes, or a tuple of such."""
 
     name: str
-    dtype: DType
+    dtype: DType | tuple[DType, ...]
     varies: tuple[Physical, ...] = ()
     syntax = "{name}"
 
-    def infer(self) -> DType:
+    def infer(self) -> Any:
         return self.dtype
 
     def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:

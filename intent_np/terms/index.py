@@ -107,13 +107,20 @@ class Physical(Value, AxisLike):
 
 @term
 class Apply(Value):
-    """A pointwise operator on operands of one dtype; lanes are the union, so a broadcast is the absence of a lane."""
+    """A pointwise operator on operands of one dtype; lanes are the union, so a broadcast is the absence of a lane.
+
+    A conjunction or disjunction is flat and holds each operand once, in the order of their digests, and no constant:
+    `apply` makes it so.
+    """
 
     op: Op
     args: tuple[Value, ...]
 
     def infer(self) -> DType:
-        return result_dtype(self.op, tuple(a.type for a in self.args))  # type: ignore[misc]
+        result = result_dtype(self.op, tuple(a.type for a in self.args))  # type: ignore[misc]
+        if self.op.arity < 0 and (self.args != _operands(self.op, self.args) or any(type(a) is Const for a in self.args)):
+            raise TypeError(f"the operands of {self.op} are not in canonical form")
+        return result
 
 
 @term
@@ -159,19 +166,32 @@ def apply(op: str | Op, *args: Value) -> Value:
 
 
 def _connective(op: Op, args: tuple[Value, ...]) -> Value:
+    for p in _operands(op, args):
+        if p.type is not bool_:
+            raise TypeError(f"{op.name} does not take {p.type}")
     unit = op.name == "and"
-    parts: dict[Value, None] = {}
-    for a in args:
-        for p in a.args if isinstance(a, Apply) and a.op is op else (a,):
-            if isinstance(p, Const):
-                if p.value is not unit:
-                    return p
-            else:
-                parts[p] = None
-    if not parts:
-        return Const(unit, bool_)
-    ordered = tuple(sorted(parts, key=lambda p: p.digest))
-    return ordered[0] if len(ordered) == 1 else Apply(op, ordered)
+    if any(isinstance(p, Const) and p.value is not unit for p in args):
+        return Const(not unit, bool_)
+    ordered = tuple(p for p in _operands(op, args) if not isinstance(p, Const))
+    return Apply(op, ordered) if len(ordered) > 1 else ordered[0] if ordered else Const(unit, bool_)
+
+
+def _operands(op: Op, args: tuple[Value, ...]) -> tuple[Value, ...]:
+    """The operands of nested connectives, each once, in the order of their digests."""
+    flat = dict.fromkeys(p for a in args for p in (a.args if isinstance(a, Apply) and a.op is op else (a,)))
+    return tuple(sorted(flat, key=lambda p: p.digest))
+
+
+def _rebuild_connective(rebuild: Any) -> Any:
+    """Rewritten operands may come in another order, coincide, or be decided."""
+
+    def keeping_order(t: Any, done: Any) -> Any:
+        return rebuild(t, done) if t.op.arity >= 0 else apply(t.op, *[done[a] for a in t.args])
+
+    return keeping_order
+
+
+Apply.rebuild = _rebuild_connective(Apply.rebuild)  # type: ignore[attr-defined]
 
 
 def true() -> Const:
@@ -225,13 +245,7 @@ def le(a: Value, b: Value) -> Value:
     return Apply(OPERATORS["le"], (a, b))
 
 
-def rebuild(t: Any, done: Any) -> Any:
-    """`t.rebuild(done)`, keeping connectives sorted."""
-    new = t.rebuild(done)
-    return apply(new.op, *new.args) if new is not t and isinstance(new, Apply) and new.op.arity < 0 else new
-
-
 __all__ = [
     "NO_AXES", "Apply", "AxisLike", "Cast", "Const", "Extent", "Param", "Physical", "Stride", "Value", "add", "apply", "arena",
-    "children", "conjunction", "conjuncts", "const", "is_const", "is_op", "le", "lt", "mul", "rebuild", "select", "sub", "true",
+    "children", "conjunction", "conjuncts", "const", "is_const", "is_op", "le", "lt", "mul", "select", "sub", "true",
 ]  # fmt: skip
