@@ -15,8 +15,23 @@ from .storage import Array
 
 
 def fma_odd(a: Array, b: Array, c: Array) -> Array:
-    """Operands of f32 or below, the result in f64 rounded to odd: narrow it once more.  The product is exact."""
-    return _odd_sum(a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64))
+    """Operands of f32 or below, held in f64; the result rounded to odd, to be narrowed once more.
+
+    The product is exact.
+    """
+    return _odd_sum(a * b, c)
+
+
+def fma_single(a: Array, b: Array, c: Array) -> Array:
+    """`fma_odd` for a result that is narrowed to f32, rounded to odd only where that matters."""
+    product = a * b
+    total = np.asarray(product + c)
+    # rounding twice is wrong only where the first result lies in the middle of two f32
+    middle = (total.view(np.int64) & 0x1FFFFFFF) == 0x10000000
+    doubtful = middle | (np.abs(total) < 2.0**-120)
+    if doubtful.any():
+        total[doubtful] = _odd_sum(product[doubtful], c[doubtful])
+    return total
 
 
 def fma64(a: Array, b: Array, c: Array) -> Array:

@@ -169,3 +169,19 @@ def test_only_f8e4m3fn_results_beyond_its_range_are_invalid() -> None:
     assert invalid(OPERATORS["mul"], x, y, dtype=f8e4m3fn).tolist() == [True, True, False, False, False]
     assert invalid(OPERATORS["exp"], x, dtype=f8e4m3fn).tolist() == [True, True, True, False, False]
     assert not invalid(OPERATORS["exp"], np.array([1e3], np.float32), dtype=f32).any()
+
+
+def test_fma_of_f32_breaks_ties_by_the_smallest_addend() -> None:
+    rng = np.random.default_rng(3)
+    a, b = rng.integers(2**23, 2**24, 3000), 1 + rng.integers(0, 2**6, 3000) * 2.0**-6
+    product = a * b
+    _, exponent = np.frexp(product)
+    middle = (product % np.ldexp(1.0, exponent - 24)) == np.ldexp(1.0, exponent - 25)
+    assert middle.sum() > 20
+    a, b = a[middle].astype(np.float32), b[middle].astype(np.float32)
+    for tiny in (2.0**-149, -(2.0**-149), 2.0**-40, 0.0):
+        got = apply(OPERATORS["fma"], a, b, np.full_like(a, tiny), dtype=f32)
+        want = [
+            nearest(Fraction(float(x)) * Fraction(float(y)) + Fraction(tiny), f32) for x, y in zip(a, b, strict=True)
+        ]
+        assert got.tolist() == want
