@@ -197,7 +197,7 @@ class _Emitter:
                 values = tuple(self._with_lane(self.emit(v), t.axis.size) for v in t.values)
                 return Reduce(t.axis.size, t.combine, values, t.identities)
             case Contract():
-                left, right = self.emit(t.left), self.emit(t.right)
+                left, right = self._sides(t)
                 extents = tuple(sorted((left.lanes | right.lanes) - {t.axis.size}, key=lambda p: p.name))
                 return ContractInto(left, right, Full(0, t.acc, extents))
             case Load():
@@ -210,6 +210,12 @@ class _Emitter:
         done = {c: self.emit(c) for c in waiting}
         new = t.rebuild(done)
         return apply(new.op, *new.args) if isinstance(new, Apply) and new.op.arity < 0 else new
+
+    def _sides(self, t: Contract) -> tuple[Any, Any]:
+        """Both operands; where neither varies along the summed axis (its mask was decided) one is repeated along it."""
+        left, right = self.emit(t.left), self.emit(t.right)
+        size: Any = t.axis.size  # type: ignore[attr-defined]
+        return (left, right) if size in right.lanes else (self._with_lane(left, size), right)
 
     def _with_lane(self, v: Any, size: Physical) -> Any:
         return v if size in v.lanes else Broadcast(v, (size,))
@@ -227,7 +233,7 @@ class _Emitter:
         for x, y in (t.args, t.args[::-1]):
             if isinstance(y, Contract) and self.home(y) is self.home(t) and self.home(y).uses.get(y, 0) == 1:
                 if y not in self.home(y).done and self._same_lanes(x, y):
-                    left, right = self.emit(y.left), self.emit(y.right)
+                    left, right = self._sides(y)
                     start = self.emit(x)
                     if start.lanes == (left.lanes | right.lanes) - {y.axis.size}:  # type: ignore[attr-defined]
                         return ContractInto(left, right, start)
