@@ -18,7 +18,7 @@ from ..terms.normal import Axis, Contract, Load, Region
 from .expand_contractions import free_axes
 from .roles import axes, contiguous, extent_bound, is_resident
 
-POINTWISE = 2048  # elements of a pointwise block
+POINTWISE = 1024  # elements of a pointwise block: eight a thread
 ROW_BLOCK = 4096  # elements of a traversal block
 SMALL_ROW = 2048  # elements that several short rows fill together
 
@@ -88,7 +88,7 @@ def _contracted(group: Group, contracts: list[Any]) -> dict[Axis, int]:
         elif width <= 2:
             rows, columns, depth = 128, 256 if _plain(group) else 128, 128 // width
         else:
-            rows, columns, depth = (128, 64, 32) if width == 4 else (64, 64, 16)
+            rows, columns, depth = (64, 128, 32) if width == 4 else (64, 64, 16)
         chosen.setdefault(left, rows)
         chosen.setdefault(right, columns)
         chosen.setdefault(axis, depth)
@@ -128,8 +128,8 @@ def _reduced(group: Group, every: list[Axis], resident: dict[Axis, int]) -> dict
     for a in inner:
         row *= resident.get(a, 1)
     if outer and not along:  # the reduction runs across memory: blocks are wide along the contiguous program axis
-        chosen[outer[-1]] = 128
-        chosen |= {a: 32 for a in inner if a not in resident}
+        chosen[outer[-1]] = 64
+        chosen |= {a: 128 for a in inner if a not in resident}
         return chosen
     chosen |= {a: ROW_BLOCK for a in inner if a not in resident}
     if group.workset and inner and all(a in resident for a in inner) and row < SMALL_ROW:

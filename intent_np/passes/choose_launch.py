@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..terms.core import find, replace, walk
-from ..terms.triton import TRITON, Block, Dot, ForRange, Function, LoadAt
+from ..terms.triton import TRITON, Block, Dot, ForRange, Function, LoadAt, ReduceCall
 from .base import nanopass
 
 SHARED = 200 * 1024
@@ -28,6 +28,8 @@ class Facts(NamedTuple):
     product:   the largest number of 32-bit registers that one of their results fills
     staged:    bytes that one iteration of the largest loop with a dot loads for it
     elements:  elements of the largest fragment
+    rank:      number of axes of that fragment
+    reduces:   whether fragments are reduced
     loops:     whether there is a loop
     """
 
@@ -36,6 +38,8 @@ class Facts(NamedTuple):
     product: int
     staged: int
     elements: int
+    rank: int
+    reduces: bool
     loops: bool
 
 
@@ -58,10 +62,17 @@ def warps(f: Facts) -> int:
             return 8
         # one warp for a 16-row strip is the least that tensor cores take
         return 4 if f.product >= 32 * 32 else 2
-    # 16 elements a thread: enough loads in flight, and few enough registers to keep many instances resident
-    threads = max(1, f.elements // 16)
-    most = 16 if f.loops or f.elements > 16384 else 8
-    return min(most, max(1, threads // 32))
+    threads = max(1, f.elements // _elements_a_thread(f))
+    return min(16, max(1, threads // 32))
+
+
+def _elements_a_thread(f: Facts) -> int:
+    """Enough loads in flight, and few enough registers to keep many instances resident; measured on an H200."""
+    if f.loops:
+        return 8 if f.rank == 1 else 32  # a long row needs all the threads it can get, a tile has rows enough
+    if f.reduces:
+        return 32 if f.elements >= 4096 else 16  # fewer warps to wait for in the reduction
+    return 8 if f.rank == 1 else 16
 
 
 def stages(f: Facts) -> int:
@@ -77,12 +88,16 @@ def gather(function: Function) -> Facts:
     """The facts about a function."""
     dots = list(find(function, Dot))
     loops = list(find(function, ForRange))
+    blocks = [t.type for t in walk(function) if isinstance(t.type, Block)]
+    largest = max(blocks, key=_elements, default=None)
     return Facts(
         dots=len(dots),
         rows=max((d.type.shape[0].value for d in dots), default=0),
         product=max((_elements(d.type) * d.acc.bytes // 4 for d in dots), default=0),
         staged=max((_staged(loop) for loop in loops), default=0),
-        elements=max((_elements(t.type) for t in walk(function) if isinstance(t.type, Block)), default=1),
+        elements=_elements(largest) if largest else 1,
+        rank=len(largest.shape) if largest else 0,
+        reduces=any(True for _ in find(function, ReduceCall)),
         loops=bool(loops),
     )
 
