@@ -2,23 +2,24 @@
 
 A variant is compiled for a class of calls, and new shapes and strides stay inside a class unless something that
 changes the machine code changes: which dimension is contiguous, how wide a load may be, whether a row fits in
-registers, whether an offset fits in 32 bits.  What was measured on an H200, and decides here:
+registers, whether an offset fits in 32 bits.  What was measured on an H200 decides here:
 
-* Knowing the unit-stride dimension is worth up to ten times for two-dimensional tiles: it is kept wherever a view
+* Knowing the contiguous dimension is worth up to ten times for two-dimensional tiles: it is kept wherever a view
   has one, and is one of few values (the last dimension, or another one).
-* Kernels that stream (pointwise, reductions): f16 loads of 4 bytes a lane are within 3 % of 16 bytes, of 2 bytes
-  15 to 45 % slower.  So there is one alignment, 4 bytes, or none.
-* Kernels that contract: an f16 matmul takes .20 ms with operands aligned to 16 bytes, .24 with 8, .39 with 4
-  (asynchronous copies of that width), and over 2 ms below, where there are no asynchronous copies at all.  So there
-  are three alignments, and everything else is the generic variant.  Results and other inputs hardly matter
-  (a transposed result with runtime strides costs 1 %): they are known exactly or not at all, together.
+* Kernels that stream (pointwise, reductions) are limited by the width of their loads.  Softmax of 2^26 elements in
+  f16, by bytes of alignment: 16 and 8 are within 2 % for rows of 1024 and more, 12 % for rows of 128; 4 costs
+  11 to 58 % more, 2 costs 28 to 168 %.  So there are two alignments, 8 and 4 bytes, or none.
+* Kernels that contract: a matmul of 4096 in f16 takes .18 ms with operands aligned to 16 bytes, .25 with 8, .32 with
+  4, .86 with 2, and 1.5 to 3 with runtime strides.  So there are three alignments, or none.  Of the results, those
+  with a contiguous last dimension must be known (half the speed otherwise), while a transposed one loses nothing
+  with runtime strides; their alignment counts only beside the best one of the operands.
 * A resident axis is padded to a power of two: its class is that power, from 128 on for rows, since below it a
   program has idle lanes but reads little, from 16 on beside contractions, where padding is arithmetic; beyond
   8192 an axis is traversed, for any length.
 
-Facts are joint over the views of a kernel, so that classes do not multiply.  `LAYOUT_LIMIT` is the guarantee: at
-most so many variants for the same resident lengths, the generic one included; after that a call takes the most
-specific variant that is right for it.
+Facts are joint over the views of a kernel, so that classes do not multiply.  The limits are the guarantee: a kernel
+has at most `LAYOUT_LIMIT` variants, or one for each power of two up to its longest resident row; beyond, a call
+takes the most specific variant that is right for it.
 """
 
 from __future__ import annotations
@@ -30,11 +31,12 @@ from typing import Final, TypeVar
 from intent_np.runtime.plan import KernelPlan, VariantClass, VariantPlan, ViewPlan, generic_class
 
 LAYOUT_LIMIT: Final = 12
-STREAMING_ALIGNMENTS: Final = (4,)
+STREAMING_ALIGNMENTS: Final = (8, 4)
 CONTRACTING_ALIGNMENTS: Final = (16, 8, 4)
 STREAMING_FLOOR: Final = 128
 CONTRACTING_FLOOR: Final = 16
 RESIDENT_LIMIT: Final = 8192
+LONGEST: Final = 2**16  # counted for rows that are traversed, which may have any length
 
 _WIDEST: Final = 16  # bytes of the widest load
 _SLACK: Final = 128  # a variant with larger blocks checks again
@@ -103,22 +105,23 @@ def classify(kernel: KernelPlan, facts: CallFacts) -> VariantClass:
     if kernel.contracts and any(units[view.name] is None for view in deciding):
         return generic_class(kernel)
     levels = CONTRACTING_ALIGNMENTS if kernel.contracts else STREAMING_ALIGNMENTS
-    known = [view for view in deciding if units[view.name] is not None]
-    align = next((level for level in levels if _aligned(known, units, facts, level)), 1)
+    align = next((level for level in levels if _aligned(deciding, units, facts, level)), 1)
+    loose: tuple[str, ...] = ()
     if kernel.contracts:
-        if align == 1:
-            return generic_class(kernel)
-        others = [view for view in kernel.views if not view.operand and view.shape]
-        exact = align == _WIDEST and all(units[one.name] == len(one.shape) - 1 for one in others)
-        if not exact or not _aligned(others, units, facts, align):
-            units |= {view.name: None for view in others}
+        others = [view for view in kernel.views if not view.operand]
+        units |= {one.name: None for one in others if units[one.name] != len(one.shape) - 1}
+        if align != _WIDEST or not _aligned(others, units, facts, align):
+            known = (view for view in others if units[view.name] is not None)
+            loose = tuple(sorted(view.name for view in known if view.itemsize < align))
     floor = CONTRACTING_FLOOR if kernel.contracts else STREAMING_FLOOR
+    tight = [view for view in kernel.views if view.name not in loose]
     return VariantClass(
         unit=tuple(sorted(units.items())),
         align=align,
-        divisible=tuple(sorted(_divisible(kernel.views, units, facts, align).items())),
+        divisible=tuple(sorted(_divisible(tight, units, facts, align).items())),
         bucket=tuple(sorted((name, _bucket(facts.extents[name], floor)) for name in kernel.resident)),
         index_bits=32 if facts.fits_32_bits(_SLACK) else 64,
+        loose=loose,
     )
 
 
@@ -146,6 +149,7 @@ def specificity(holds: VariantClass) -> tuple[int, ...]:
         sum(bound is not None for bound in bounds),
         -sum(bound or 0 for bound in bounds),
         holds.align,
+        -len(holds.loose),
         -holds.index_bits,
     )
 
@@ -159,21 +163,31 @@ def best(kernel: KernelPlan, facts: CallFacts, variants: Iterable[tuple[VariantP
     return max(right, key=lambda pair: specificity(pair[0].holds))[1] if right else None
 
 
-def has_room(wanted: VariantClass, existing: Iterable[VariantClass]) -> bool:
-    """Whether another variant may be compiled beside `existing`; the generic one always may."""
-    beside = sum(one.bucket == wanted.bucket for one in existing if not one.is_generic)
-    return wanted.is_generic or beside < LAYOUT_LIMIT - 1
+def has_room(kernel: KernelPlan, wanted: VariantClass, existing: Iterable[VariantClass]) -> bool:
+    """Whether another variant may be compiled beside `existing`; the generic one always may.
+
+    A kernel with resident rows may have as many as there are powers of two up to its longest row.  Where operands
+    are resident (the head of an attention), lengths are few and fixed, and each has its own layouts.
+    """
+    held = [one for one in existing if not one.is_generic]
+    if wanted.is_generic:
+        return True
+    if kernel.contracts:
+        return sum(one.bucket == wanted.bucket for one in held) < LAYOUT_LIMIT - 1
+    rows = [bound or LONGEST for one in (wanted, *held) for _, bound in one.bucket]
+    limit = max(rows).bit_length() if rows else LAYOUT_LIMIT
+    return len(held) < limit - 1
 
 
 def _aligned(views: Iterable[ViewPlan], units: Mapping[str, int | None], facts: CallFacts, level: int) -> bool:
-    """Whether `level` bytes divide the pointers, the strides and the contiguous extents of all `views`.
+    """Whether `level` bytes divide the pointers, the strides and the contiguous extents of all `views` that have one.
 
     Extents count because a load with a mask is only as wide as the mask is uniform.
     """
     for view in views:
         unit = units[view.name]
         if unit is None:
-            return False
+            continue
         found = facts.views[view.name]
         if found.alignment(unit, view.itemsize) % level:
             return False

@@ -112,7 +112,7 @@ class VariantClass:
 
     unit:        view -> the dimension known to have stride 1, or None: all its strides are runtime values
     align:       bytes that divide the pointer and the other strides of every view with a unit dimension; a
-                 view without one is aligned to its elements only
+                 view without one is aligned to its elements only, and so are those in `loose`
     divisible:   extent -> what is known to divide it; absent is 1
     bucket:      resident extent -> its largest value, or None: any length
     index_bits:  32 when every offset and extent fits a signed 32-bit integer, else 64
@@ -123,21 +123,27 @@ class VariantClass:
     divisible: tuple[tuple[str, int], ...] = ()
     bucket: tuple[tuple[str, int | None], ...] = ()
     index_bits: Literal[32, 64] = 64
+    loose: tuple[str, ...] = ()
 
     def unit_of(self, view: str) -> int | None:
         return dict(self.unit)[view]
 
     def align_of(self, view: ViewPlan) -> int:
         """Bytes known to divide the pointer and the strides of `view`, apart from its unit dimension."""
-        return view.itemsize if self.unit_of(view.name) is None else max(self.align, view.itemsize)
+        if self.unit_of(view.name) is None or view.name in self.loose:
+            return view.itemsize
+        return max(self.align, view.itemsize)
 
     @property
     def name(self) -> str:
-        """A short name, unique among the classes of a kernel, fit for a folder: `a16-x1-y1-N1024`."""
+        """A short name, unique among the classes of a kernel, fit for a folder: `a16-x1-y1-N1024`.
+
+        A `_` stands for runtime strides, an `e` behind a dimension for alignment to elements.
+        """
         if self.is_generic:
             return "generic"
         parts = [f"a{self.align}"]
-        parts += [f"{view}{'_' if dim is None else dim}" for view, dim in self.unit]
+        parts += [f"{view}{'_' if dim is None else dim}{'e' if view in self.loose else ''}" for view, dim in self.unit]
         parts += [f"{extent}{'long' if bound is None else bound}" for extent, bound in self.bucket]
         return "-".join(parts) + ("-i64" if self.index_bits == 64 else "")
 

@@ -95,7 +95,7 @@ class Variants:
         found = self._by_class.get(wanted)
         if found is not None or self._specialize is None or wanted in self._failed:
             return found
-        if not has_room(wanted, self._by_class):
+        if not has_room(self._kernel, wanted, self._by_class):
             return None
         try:
             found = self._specialize(wanted)
