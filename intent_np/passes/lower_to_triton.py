@@ -61,6 +61,7 @@ class _Lowering:
         self.values = Values(kernel.physical, held, self.fresh)
         self.spelled: dict[str, str] = {}
         self.carried = {v for loop in find(kernel, For) for v in loop.carries}
+        self.has_tuples = any(isinstance(t.type, tuple) for t in find(kernel, Reduce))
         for p in kernel.parameters:
             self.values.parameter(p, self.values.dtype(p.type) if p.type is not index else self._width(p))
         for v in find(kernel, Stride):
@@ -160,7 +161,8 @@ class _Lowering:
         lines: list[Statement] = []
         outside = dict(self.values.tuples)
         for s in body:
-            self.unpack(s, body, lines)
+            if self.has_tuples:
+                self.unpack(s, body, lines)
             match s:
                 case Let(var, value):
                     lines.extend(self.let(var, value))

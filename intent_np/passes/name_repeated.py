@@ -69,7 +69,7 @@ def _named(body: tuple[Any, ...], scope: Term) -> tuple[Any, ...]:
 class _Uses:
     """Where the expressions of a block are used: by how many parents, in which of its lines, as masks."""
 
-    def __init__(self, body: tuple[Any, ...]) -> None:
+    def __init__(self, body: tuple[Any, ...], inside: dict[Any, list[Any]]) -> None:
         self.count: dict[Any, int] = {}
         self.lines: dict[Any, list[int]] = {}
         self.masks: set[Any] = set()
@@ -77,13 +77,18 @@ class _Uses:
         for i, line in enumerate(body):
             for s in _deep(line):
                 roots = expressions(s)
-                self.masks.update(t.mask for t in (s, *inner(*roots)) if isinstance(t, (StoreAt, LoadAt)))
+                if s not in inside:
+                    inside[s] = inner(*roots)
+                if isinstance(s, StoreAt):
+                    self.masks.add(s.mask)
                 for e in roots:
                     self.count[e] = self.count.get(e, 0) + 1
-                for t in inner(*roots):
+                for t in inside[s]:
                     self.lines.setdefault(t, []).append(i)
                     if t not in parents:
                         parents.add(t)
+                        if isinstance(t, LoadAt):
+                            self.masks.add(t.mask)
                         for c in children(t):
                             self.count[c] = self.count.get(c, 0) + 1
 
@@ -92,6 +97,7 @@ class _Naming:
     def __init__(self, fresh: Names) -> None:
         self.fresh = fresh
         self.weights: dict[Any, int] = {}
+        self.inside: dict[Any, list[Any]] = {}  # the subexpressions of a line
 
     def block(self, body: tuple[Any, ...]) -> tuple[Any, ...]:
         while (best := self._largest(body)) is not None:
@@ -100,7 +106,7 @@ class _Naming:
 
     def _largest(self, body: tuple[Any, ...]) -> tuple[Any, int] | None:
         """The largest expression that should have a name bound in this block, and the first line that uses it."""
-        uses = _Uses(body)
+        uses = _Uses(body, self.inside)
         found = [
             (self.weight(e), -lines[0], e)
             for e, lines in uses.lines.items()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from intent_np.backends.triton.compiler import compile_source
-from intent_np.backends.triton.printer import print_triton
+from intent_np.backends.triton.printer import Printer, print_triton
 from intent_np.passes.choose_launch import choose_launch
 from intent_np.passes.legalize_dot import legalize_dot
 from intent_np.passes.legalize_reduce import legalize_reduce
@@ -19,8 +19,8 @@ from intent_np.passes.name_repeated import name_repeated
 from intent_np.passes.order_fragments import order_fragments
 from intent_np.passes.rebind_carries import rebind_carries
 from intent_np.target import SM_80, SM_90, SM_100
-from intent_np.terms.core import Arena
-from intent_np.terms.gpu import GPU
+from intent_np.terms.core import Arena, find
+from intent_np.terms.gpu import GPU, Load
 from intent_np.terms.launch import LAUNCH, Launch, constants, divisibility, signature
 from intent_np.terms.parse import parse
 from intent_np.terms.triton import TRITON
@@ -61,6 +61,17 @@ def test_text_form_reads_back(name: str, bits: int, arena: Arena) -> None:
     launch = lower(kernel(name), bits)
     assert parse(repr(launch), LAUNCH) is launch
     assert parse(repr(launch.function), TRITON) is launch.function
+
+
+def test_lines_know_the_author_s_place(arena: Arena) -> None:
+    gpu = kernel("transpose")
+    (load,) = find(gpu, Load)
+    arena.spans[load] = ("transpose.py:3",)
+    printer = Printer(lower(gpu).function)
+    lines = printer.module().splitlines()
+    ((number, place),) = printer.spans.items()
+    assert lines[number - 1].strip().startswith("tile = tl.load(x")
+    assert place == "transpose.py:3"
 
 
 @pytest.mark.parametrize("bits", [32, 64])

@@ -13,14 +13,14 @@ from typing import Any
 
 from ...numerics.literals import FORMATS, round_to
 from ...terms import triton as t
-from ...terms.core import find
+from ...terms.core import arena, find
 from ...terms.dtypes import DType, bool_, f32, f64
 from ...terms.index import Extent, Param, Physical
 from ...terms.triton import Expr, Function, Helper
 from .layout import STEP, WIDTH, wrap
 from .spelling import ATOM, PRODUCT, SUM, TYPES, UNARY, Spelled, Spelling
 
-NUMBERS: dict[type, str] = {Extent: "number", Param: "number"}
+NUMBERS: dict[Any, str] = {Extent: "number", Param: "number"}
 """Parameters that stand on one line although they differ in kind."""
 
 UPDATES = {"add": ("+", SUM + 1), "sub": ("-", SUM + 1), "mul": ("*", PRODUCT + 1)}
@@ -53,21 +53,25 @@ class Printer:
     def __init__(self, function: Function, capability: int = 80) -> None:
         self.function = function
         self.spelling = Spelling(capability)
+        self.spans: dict[int, Any] = {}  # a line's number in the module -> the author's place, once printed
 
     # ---- the module
 
     def module(self) -> str:
-        body = self.block(self.function.body, STEP) or [STEP + "pass"]
+        body = self.block(self.function.body, STEP) or [(STEP + "pass", self.function)]
         helpers = [self.helper(h) for h in find(self.function, Helper)]
         # what helpers need is known only when they are printed
-        parts = [*self.spelling.helpers(), *helpers, ["@triton.jit", *self.header(), *body]]
+        parts = [*self.spelling.helpers(), *helpers, ["@triton.jit", *self.header(), *(text for text, _ in body)]]
         head = ["import triton", "import triton.language as tl", *self.spelling.imports()]
-        return "\n".join(head) + "".join("\n\n\n" + "\n".join(p) for p in parts) + "\n"
+        module = "\n".join(head) + "".join("\n\n\n" + "\n".join(p) for p in parts) + "\n"
+        above = module.count("\n") - len(body)
+        self.spans = {above + i: span for i, (_, s) in enumerate(body, 1) if (span := _span(s)) is not None}
+        return module
 
     def header(self) -> list[str]:
         """The signature, on one line or a line for each run of pointers, numbers, strides and constexprs."""
         f = self.function
-        parameters = [(type(p.source), p.name) for p in f.parameters]
+        parameters: list[tuple[Any, str]] = [(type(p.source), p.name) for p in f.parameters]
         parameters += [(Physical, f"{p.name}: tl.constexpr") for p in f.constexprs]
         line = f"def {f.name}({', '.join(name for _, name in parameters)}):"
         if len(line) <= WIDTH:
@@ -80,14 +84,21 @@ class Printer:
         return [f"def {f.name}(", *lines, "):"]
 
     def helper(self, h: Helper) -> list[str]:
-        return ["@triton.jit", f"def {h.name}({', '.join(p.name for p in h.parameters)}):", *self.block(h.body, STEP)]
+        head = f"def {h.name}({', '.join(p.name for p in h.parameters)}):"
+        return ["@triton.jit", head, *(text for text, _ in self.block(h.body, STEP))]
 
     # ---- statements
 
-    def block(self, body: Iterable[Any], indent: str) -> list[str]:
-        return [line for s in body for line in self.statement(s, indent)]
+    def block(self, body: Iterable[Any], indent: str) -> list[tuple[str, Any]]:
+        """Lines of text, each with the statement that it belongs to."""
+        out: list[tuple[str, Any]] = []
+        for s in body:
+            out += [(line, s) for line in self.statement(s, indent)]
+            out += self.block(t.bodies(s), indent + STEP)
+        return out
 
     def statement(self, s: Any, indent: str) -> list[str]:
+        """The lines of a statement itself, without those inside it."""
         match s:
             case t.Assign(target, value):
                 return wrap(self.assignment(target.name, value), indent)
@@ -96,12 +107,12 @@ class Printer:
             case t.StoreAt(address, value, mask):
                 guard = [] if mask is None else [f"mask={self.text(mask)}"]
                 return wrap(f"tl.store({', '.join([self.text(address), self.text(value), *guard])})", indent)
-            case t.ForRange(target, lo, hi, step, body, note):
+            case t.ForRange(target, lo, hi, step, _, note):
                 comment = [f"{indent}# {note}"] if note else []
                 bounds = ", ".join(self.text(b) for b in (lo, hi, step))
-                return [*comment, f"{indent}for {target.name} in range({bounds}):", *self.block(body, indent + STEP)]
-            case t.IfThen(condition, body):
-                return [f"{indent}if {self.text(condition)}:", *self.block(body, indent + STEP)]
+                return [*comment, f"{indent}for {target.name} in range({bounds}):"]
+            case t.IfThen(condition):
+                return [f"{indent}if {self.text(condition)}:"]
             case t.Return(values):
                 return wrap(f"return {', '.join(self.text(v) for v in values)}", indent)
         raise TypeError(f"no statement: {type(s).__name__}")
@@ -189,6 +200,14 @@ class Printer:
         if e.acc is not f32:
             args.append(f"out_dtype={TYPES[e.acc.name]}")
         return f"tl.dot({', '.join(args)})"
+
+
+def _span(s: Any) -> Any:
+    """The author's place for a statement: that of its largest part that has one."""
+    known = arena().spans
+    parts = reversed(t.inner(*t.expressions(s))) if isinstance(s, t.Statement) else ()
+    found = (known[e] for e in parts if e in known and isinstance(e, Expr) and not isinstance(e, t.Parameter))
+    return next((spans[0] for spans in found if spans), None)
 
 
 def spelled_shape(shape: tuple[Any, ...]) -> str:
