@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from intent_np.terms.dtypes import DType, bool_
+from intent_np.terms.dtypes import DType, bool_, index
 from intent_np.terms.index import Apply, Cast, Const, Extent, Value, is_const
 from intent_np.terms.logical import LoopVar
+from intent_np.terms.operators import OPERATORS
 
 Monomial = tuple[Value, ...]
 Polynomial = dict[Monomial, int]
-FUEL, SHORT = 12, 4  # replacements along one path, and in a side question; real kernels need two or three
+Key = frozenset[tuple[Monomial, int]]
+DEPTH, ASIDE = 12, 4  # replacements along one path, and in a side question; real kernels need two or three
+STEPS = 600  # polynomials looked at for one question
 
 
 def nonnegative(v: Value, facts: Sequence[Value] = ()) -> bool:
@@ -34,9 +37,8 @@ def below(a: Value, b: Value, facts: Sequence[Value] = ()) -> bool:
 
 
 def provable(p: Polynomial, facts: Sequence[Value] = ()) -> bool:
-    """Whether the polynomial is provably not negative."""
-    known = [q for f in facts for q in _fact(f)]
-    return _search(p, known, FUEL, set())
+    """Whether the polynomial is provably not negative where the facts hold."""
+    return _Search([q for f in facts for q in _stated(f)]).holds(p, DEPTH)
 
 
 # ---- polynomials
@@ -82,16 +84,113 @@ def times(a: Polynomial, b: Polynomial) -> Polynomial:
 # ---- the search
 
 
-def _search(p: Polynomial, known: list[Polynomial], fuel: int, tried: set[frozenset[tuple[Monomial, int]]]) -> bool:
-    if all(c >= 0 and all(_is_nonnegative(a, known) for a in m) for m, c in p.items()):
-        return True
-    key = frozenset(p.items())
-    if not fuel or key in tried:
-        return False
-    tried.add(key)
-    if (cases := _cases(p)) is not None:
-        return all(_search(q, known, fuel - 1, tried) for q in cases)
-    return any(_search(q, known, fuel - 1, tried) for q in _smaller(p, known))
+class _Search:
+    """One question: what is known not to be negative, and what has failed at which depth."""
+
+    def __init__(self, known: list[Polynomial]) -> None:
+        self.known, self.proved, self.failed, self.steps = known, set[Key](), dict[Key, int](), STEPS
+
+    def holds(self, p: Polynomial, depth: int) -> bool:
+        """Whether p >= 0 can be shown with at most `depth` replacements along a path."""
+        if all(c >= 0 for c in p.values()) and all(self.positive(a, depth) for m in p for a in m):
+            return True
+        key = frozenset(p.items())
+        if key in self.proved:
+            return True
+        if depth <= self.failed.get(key, 0) or not self.steps:
+            return False
+        self.steps -= 1
+        self.failed[key] = depth
+        cases = _cases(p)
+        if cases is not None:
+            found = all(self.holds(q, depth - 1) for q in cases)
+        else:
+            found = any(self.holds(q, depth - 1) for q in self.smaller(p, depth))
+        if found:
+            self.proved.add(key)
+        return found
+
+    def aside(self, v: Value, depth: int) -> bool:
+        """A side question on the way to another: whether v >= 0."""
+        return self.holds(polynomial(v), min(depth - 1, ASIDE))
+
+    def smaller(self, p: Polynomial, depth: int) -> Iterator[Polynomial]:
+        """Polynomials that are at most p: an atom replaced by a bound, or a known non-negative taken away."""
+        for m, c in p.items():
+            for i, atom in enumerate(m):
+                rest = m[:i] + m[i + 1 :]
+                if all(self.positive(a, depth) for a in rest):
+                    for bound in self.lower(atom, depth) if c > 0 else self.upper(atom, depth):
+                        yield plus(plus(p, {m: -c}), times({rest: c}, bound))
+        for q in self.known:
+            if any(c * p.get(m, 0) > 0 for m, c in q.items() if m or c < 0):
+                yield minus(p, q)
+
+    def positive(self, a: Value, depth: int) -> bool:
+        """Whether an atom is not negative."""
+        if isinstance(a, Extent):
+            return True
+        if isinstance(a, LoopVar):
+            return is_const(a.domain.lo, 0) or self.aside(a.domain.lo, depth)
+        if isinstance(a, Cast):
+            d = a.value.type
+            return isinstance(d, DType) and (d is bool_ or d.kind == "uint" and d.bits < 64)
+        return depth > 0 and any(self.holds(b, min(depth - 1, ASIDE)) for b in self.lower(a, depth))
+
+    def lower(self, a: Value, depth: int) -> Iterator[Polynomial]:
+        """Polynomials that are at most the atom `a`."""
+        if isinstance(a, Extent):
+            yield {}
+        elif isinstance(a, LoopVar):
+            yield polynomial(a.domain.lo)
+        elif isinstance(a, Apply):
+            match a.op.name, a.args:
+                case "maximum", (x, y):
+                    yield polynomial(x)
+                    yield polynomial(y)
+                case (("floordiv" | "ceil_div"), (x, y)):
+                    if self.aside(x, depth) and self.aside(y, depth):
+                        yield {}
+                case "mod", (_, y):
+                    if self.aside(y, depth):
+                        yield {}
+
+    def upper(self, a: Value, depth: int) -> Iterator[Polynomial]:
+        """Polynomials that are at least the atom `a`."""
+        if isinstance(a, Extent) and a.bound is not None:
+            yield {(): a.bound}
+        elif isinstance(a, LoopVar):
+            yield plus(polynomial(a.domain.hi), {(): -1})
+        elif isinstance(a, Apply):
+            match a.op.name, a.args:
+                case "minimum", (x, y):
+                    yield polynomial(x)
+                    yield polynomial(y)
+                case "mod", (_, y):
+                    if self.aside(y, depth):
+                        yield plus(polynomial(y), {(): -1})
+                case "floordiv", (x, y):
+                    yield from self.quotient(polynomial(x), polynomial(y), depth)
+                    if self.aside(x, depth) and self.aside(y, depth):
+                        yield polynomial(x)
+
+    def quotient(self, x: Polynomial, y: Polynomial, depth: int) -> Iterator[Polynomial]:
+        """Bounds of x // y for a y that is one product of extents: where x <= y * q + r, it is at most q + r // y."""
+        if len(y) == 1:
+            ((divisor, scale),) = y.items()
+            if scale > 0 and all(isinstance(a, Extent) for a in divisor):
+                for top in (x, *self.tops(x, depth)):
+                    if (q := _divided(top, divisor, scale)) is not None:
+                        yield q
+
+    def tops(self, p: Polynomial, depth: int) -> Iterator[Polynomial]:
+        """Upper bounds of p: an atom of a positive term replaced by an upper bound."""
+        for m, c in p.items():
+            for i, atom in enumerate(m):
+                rest = m[:i] + m[i + 1 :]
+                if c > 0 and depth > 0 and all(self.positive(a, depth) for a in rest):
+                    for bound in self.upper(atom, depth - 1):
+                        yield plus(plus(p, {m: -c}), times({rest: c}, bound))
 
 
 def _cases(p: Polynomial) -> list[Polynomial] | None:
@@ -104,130 +203,50 @@ def _cases(p: Polynomial) -> list[Polynomial] | None:
     return None
 
 
-def _smaller(p: Polynomial, known: list[Polynomial]) -> Iterator[Polynomial]:
-    """Polynomials that are at most p: an atom replaced by a bound, or a known non-negative taken away."""
-    for m, c in p.items():
-        for i, atom in enumerate(m):
-            rest = m[:i] + m[i + 1 :]
-            if all(_is_nonnegative(a, known) for a in rest):
-                for bound in _lower(atom, known) if c > 0 else _upper(atom, known):
-                    yield plus(plus(p, {m: -c}), times({rest: c}, bound))
-    for q in known:
-        if any(c * p.get(m, 0) > 0 for m, c in q.items() if m or c < 0):
-            yield minus(p, q)
-
-
-def _is_nonnegative(a: Value, known: list[Polynomial]) -> bool:
-    if isinstance(a, Extent):
-        return True
-    if isinstance(a, LoopVar):
-        return is_const(a.domain.lo, 0) or _search(polynomial(a.domain.lo), known, SHORT, set())
-    if isinstance(a, Cast):
-        d = a.value.type
-        return isinstance(d, DType) and (d is bool_ or d.kind == "uint" and d.bits < 64)
-    return any(_search(b, known, SHORT, set()) for b in _lower(a, known))
-
-
-def _lower(a: Value, known: list[Polynomial]) -> Iterator[Polynomial]:
-    """Polynomials that are at most the atom `a`."""
-    if isinstance(a, Extent):
-        yield {}
-    elif isinstance(a, LoopVar):
-        yield polynomial(a.domain.lo)
-    elif isinstance(a, Apply):
-        match a.op.name, a.args:
-            case "maximum", (x, y):
-                yield polynomial(x)
-                yield polynomial(y)
-            case (("floordiv" | "ceil_div"), (x, y)):
-                if _search(polynomial(x), known, SHORT, set()) and _search(polynomial(y), known, SHORT, set()):
-                    yield {}
-            case "mod", (_, y):
-                if _search(polynomial(y), known, SHORT, set()):
-                    yield {}
-
-
-def _upper(a: Value, known: list[Polynomial]) -> Iterator[Polynomial]:
-    """Polynomials that are at least the atom `a`."""
-    if isinstance(a, Extent) and a.bound is not None:
-        yield {(): a.bound}
-    elif isinstance(a, LoopVar):
-        yield plus(polynomial(a.domain.hi), {(): -1})
-    elif isinstance(a, Apply):
-        match a.op.name, a.args:
-            case "minimum", (x, y):
-                yield polynomial(x)
-                yield polynomial(y)
-            case "mod", (_, y):
-                if _search(polynomial(y), known, SHORT, set()):
-                    yield plus(polynomial(y), {(): -1})
-            case "floordiv", (x, y):
-                if (divided := _quotient(x, y, known)) is not None:
-                    yield divided
-                if all(_search(polynomial(z), known, SHORT, set()) for z in (x, y)):
-                    yield polynomial(x)
-
-
-def _quotient(x: Value, y: Value, known: list[Polynomial]) -> Polynomial | None:
-    """A bound of x // y: with x <= d * q + r and y = d >= 1, it is at most q + r // d (r a constant)."""
-    d = polynomial(y)
-    if len(d) != 1:
-        return None
-    ((divisor, scale),) = d.items()
-    if scale < 1 or any(not isinstance(a, Extent) for a in divisor):
-        return None
-    tops = [polynomial(x), *_tops(polynomial(x), known)]
-    for top in tops:
-        rest = top.get((), 0)
-        quotient: Polynomial | None = {}
-        for m, c in top.items():
-            if not m:
-                continue
+def _divided(top: Polynomial, divisor: Monomial, scale: int) -> Polynomial | None:
+    """q + r // d where `top` is d * q + r and r a constant; a symbolic d is only known to be 1 or more."""
+    quotient: Polynomial = {}
+    for m, c in top.items():
+        if m:
             left = list(m)
             for a in divisor:
                 if a not in left:
-                    break
+                    return None
                 left.remove(a)
-            else:
-                if c % scale == 0:
-                    assert quotient is not None
-                    quotient[tuple(left)] = c // scale
-                    continue
-            quotient = None
-            break
-        if quotient is not None:
-            # by a symbolic divisor >= 1, r // d is -1 where r < 0, and r at most where r >= 0
-            return plus(quotient, {(): rest // scale if not divisor else -1 if rest < 0 else rest})
-    return None
+            if c % scale:
+                return None
+            quotient[tuple(left)] = c // scale
+    rest = top.get((), 0)
+    return plus(quotient, {(): rest // scale if not divisor else -1 if rest < 0 else rest})
 
 
-def _tops(p: Polynomial, known: list[Polynomial]) -> Iterator[Polynomial]:
-    """Upper bounds of p: each atom of a positive term replaced by an upper bound."""
-    for m, c in p.items():
-        for i, atom in enumerate(m):
-            rest = m[:i] + m[i + 1 :]
-            if c > 0 and all(_is_nonnegative(a, known) for a in rest):
-                for bound in _upper(atom, known):
-                    yield plus(plus(p, {m: -c}), times({rest: c}, bound))
-
-
-def _fact(f: Value) -> Iterator[Polynomial]:
-    """What a predicate that holds says, as polynomials that are non-negative."""
+def _stated(f: Value) -> Iterator[Polynomial]:
+    """What a predicate that holds says, as polynomials that are not negative."""
     if not isinstance(f, Apply):
         return
     match f.op.name, f.args:
         case "and", parts:
             for part in parts:
-                yield from _fact(part)
-        case "lt", (a, b):
-            yield plus(minus(polynomial(b), polynomial(a)), {(): -1})
-        case "le", (a, b):
-            yield minus(polynomial(b), polynomial(a))
-        case "eq", (a, b):
-            yield minus(polynomial(b), polynomial(a))
-            yield minus(polynomial(a), polynomial(b))
-        case "not", (g,):
-            if isinstance(g, Apply) and g.op.name == "lt":
-                yield minus(polynomial(g.args[0]), polynomial(g.args[1]))
-            elif isinstance(g, Apply) and g.op.name == "le":
-                yield plus(minus(polynomial(g.args[0]), polynomial(g.args[1])), {(): -1})
+                yield from _stated(part)
+        case (("lt" | "le" | "eq"), (a, b)) if _is_exact(a.type):
+            gap = minus(_integer(b), _integer(a))
+            yield plus(gap, {(): -1}) if f.op.name == "lt" else gap
+            if f.op.name == "eq":
+                yield minus({}, gap)
+        case "not", (Apply(op, (a, b)),) if op.name in ("lt", "le"):
+            yield from _stated(Apply(OPERATORS["le" if op.name == "lt" else "lt"], (b, a)))
+        case "not", (Apply(op, parts),) if op.name == "or":
+            for part in parts:
+                yield from _stated(Apply(OPERATORS["not"], (part,)))
+
+
+def _is_exact(d: object) -> bool:
+    """Whether a value of this dtype is an index of the same value."""
+    return isinstance(d, DType) and d.is_integer and (d.is_signed or d.bits < 64)
+
+
+def _integer(v: Value) -> Polynomial:
+    """An integer of any dtype as what its cast to an index is; sums of narrower dtypes wrap, and stay atoms."""
+    if v.type is index or isinstance(v, Const):
+        return polynomial(v)
+    return {(Cast(v, index),): 1}

@@ -5,24 +5,21 @@ from __future__ import annotations
 import ast
 import builtins
 import enum
-import functools
-import operator
 import types
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from intent_np.errors import IntentError, suggestion
-from intent_np.terms.core import Term
-from intent_np.terms.dtypes import DType, bool_
+from intent_np.terms.dtypes import DType
 from intent_np.terms.index import Const, Value
 from intent_np.terms.logical import Domain, element, shape_of
 from intent_np.terms.normal import View
 
 from . import calls
+from .arithmetic import binary, compare, logic, negated, truth, unary
 from .context import capture, fail, static
 from .declare import Intrinsic
-from .elaborate import describe, is_literal, pointwise, select
+from .elaborate import describe, is_literal, select
 from .indexing import Slice, read, subregion
 from .products import Record
 from .source import Source
@@ -79,7 +76,7 @@ def _evaluate(f: Frame, node: ast.expr) -> Any:
         case ast.BinOp(left=left, op=op, right=right):
             return binary(op, evaluate(f, left), evaluate(f, right))
         case ast.UnaryOp(op=op, operand=operand):
-            return _unary(op, evaluate(f, operand))
+            return unary(op, evaluate(f, operand))
         case ast.BoolOp(op=op, values=values):
             return _connective(f, op, values)
         case ast.Compare(left=left, ops=ops, comparators=others):
@@ -257,73 +254,7 @@ def subscript(base: Any, items: Any) -> Any:
     )
 
 
-# ---- operators ---------------------------------------------------------------------------------------------------
-
-_BINARY: dict[type, tuple[str, str, Callable[[Any, Any], Any]]] = {
-    ast.Add: ("add", "+", operator.add),
-    ast.Sub: ("sub", "-", operator.sub),
-    ast.Mult: ("mul", "*", operator.mul),
-    ast.Div: ("div", "/", operator.truediv),
-    ast.FloorDiv: ("floordiv", "//", operator.floordiv),
-    ast.Mod: ("mod", "%", operator.mod),
-    ast.Pow: ("pow", "**", operator.pow),
-    ast.BitAnd: ("bit_and", "&", operator.and_),
-    ast.BitOr: ("bit_or", "|", operator.or_),
-    ast.BitXor: ("bit_xor", "^", operator.xor),
-    ast.LShift: ("shl", "<<", operator.lshift),
-    ast.RShift: ("shr", ">>", operator.rshift),
-}
-
-
-def binary(op: ast.operator, left: Any, right: Any) -> Any:
-    """`left op right`."""
-    if isinstance(op, ast.MatMult):
-        raise fail(
-            "E102",
-            construct="the operator @",
-            suggestion="use I.matmul(left, right, acc_dtype=...), which names the accumulator",
-        )
-    name, symbol, meaning = _BINARY[type(op)]
-    left, right = static(left), static(right)
-    if is_literal(left) and is_literal(right):
-        return known(symbol, meaning, left, right)
-    if isinstance(left, tuple) and isinstance(right, tuple) and isinstance(op, ast.Add):
-        return left + right
-    if name in ("bit_and", "bit_or") and all(_is_bool(v) for v in (left, right)):
-        name = {"bit_and": "and", "bit_or": "or"}[name]
-        return _logic(name, (left, right), symbol)
-    return pointwise(name, left, right, spelled=symbol)
-
-
-def _is_bool(v: Any) -> bool:
-    return isinstance(v, bool) or (isinstance(v, Value) and element(v.type) is bool_)
-
-
-def known(symbol: str, meaning: Callable[..., Any], *operands: Any) -> Any:
-    """An operator on Python numbers, computed now."""
-    try:
-        result = meaning(*operands)
-    except (ArithmeticError, ValueError, TypeError) as problem:
-        raise fail("E115", what=f" {symbol} ".join(map(repr, operands)), reason=str(problem)) from None
-    if not is_literal(result):
-        raise fail(
-            "E115", what=f" {symbol} ".join(map(repr, operands)), reason=f"the result is a {type(result).__name__}"
-        )
-    return result
-
-
-def _unary(op: ast.unaryop, v: Any) -> Any:
-    v = static(v)
-    if isinstance(op, ast.UAdd):
-        return v
-    if is_literal(v):
-        return {ast.USub: operator.neg, ast.Not: operator.not_, ast.Invert: operator.invert}[type(op)](v)  # type: ignore[operator]
-    match op:
-        case ast.USub():
-            return pointwise("neg", v, spelled="-")
-        case ast.Not():
-            return pointwise("not", v, spelled="not")
-    return pointwise("not" if _is_bool(v) else "bit_not", v, spelled="~")
+# ---- operators that decide what is read ---------------------------------------------------------------------------
 
 
 def _connective(f: Frame, op: ast.boolop, nodes: list[ast.expr]) -> Any:
@@ -341,27 +272,7 @@ def _connective(f: Frame, op: ast.boolop, nodes: list[ast.expr]) -> Any:
         parts.append(v)
     if not parts:
         return name == "and"
-    return parts[0] if len(parts) == 1 else _logic(name, tuple(parts), name)
-
-
-def _logic(name: str, parts: tuple[Any, ...], spelled: str) -> Value:
-    for p in parts:
-        if not _is_bool(p):
-            found = describe(p)
-            raise fail(
-                "E202", operation=spelled, dtype=found, found=found, fix="compare first: value != 0", expected="bool"
-            )
-    return functools.reduce(lambda a, b: pointwise(name, a, b, spelled=spelled), parts)
-
-
-_COMPARE: dict[type, tuple[str, str, bool, Callable[[Any, Any], Any]]] = {
-    ast.Lt: ("lt", "<", False, operator.lt),
-    ast.LtE: ("le", "<=", False, operator.le),
-    ast.Gt: ("lt", ">", True, operator.gt),
-    ast.GtE: ("le", ">=", True, operator.ge),
-    ast.Eq: ("eq", "==", False, operator.eq),
-    ast.NotEq: ("ne", "!=", False, operator.ne),
-}
+    return parts[0] if len(parts) == 1 else logic(name, tuple(parts), name)
 
 
 def _chain(f: Frame, first: ast.expr, ops: list[ast.cmpop], others: list[ast.expr]) -> Any:
@@ -378,23 +289,7 @@ def _chain(f: Frame, first: ast.expr, ops: list[ast.cmpop], others: list[ast.exp
         return False
     if not open_links:
         return True
-    return open_links[0] if len(open_links) == 1 else _logic("and", tuple(open_links), "and")
-
-
-def compare(op: ast.cmpop, left: Any, right: Any) -> Any:
-    """One link of a comparison."""
-    if type(op) not in _COMPARE:
-        word = {ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in"}[type(op)]
-        hint = "compare with == or !=" if word.startswith("is") else "compare with each candidate and join with or"
-        raise fail("E102", construct=f"the operator {word}", suggestion=hint)
-    name, symbol, swapped, meaning = _COMPARE[type(op)]
-    left, right = static(left), static(right)
-    if is_literal(left) and is_literal(right):
-        return known(symbol, meaning, left, right)
-    if not isinstance(left, Value) and not isinstance(right, Value) and name in ("eq", "ne"):
-        return meaning(left, right) if not isinstance(left, Term) else (left is right) is (name == "eq")
-    pair = (right, left) if swapped else (left, right)
-    return pointwise(name, *pair, spelled=symbol)
+    return open_links[0] if len(open_links) == 1 else logic("and", tuple(open_links), "and")
 
 
 def _conditional(f: Frame, test: ast.expr, then: ast.expr, otherwise: ast.expr) -> Any:
@@ -408,27 +303,6 @@ def _conditional(f: Frame, test: ast.expr, then: ast.expr, otherwise: ast.expr) 
     with state.block(negated(condition)):
         b = evaluate(f, otherwise)
     return select(condition, a, b)
-
-
-def negated(condition: Value) -> Value:
-    """What holds where a condition does not."""
-    return pointwise("not", condition)
-
-
-def truth(v: Any) -> bool:
-    """The truth of a value that is known now."""
-    if isinstance(v, Const):
-        return bool(v.value)
-    if is_literal(v) or v is None or isinstance(v, str | tuple):
-        return bool(v)
-    raise fail(
-        "E202",
-        operation="a condition",
-        dtype=describe(v),
-        expected="bool",
-        found=describe(v),
-        fix="compare it with something",
-    )
 
 
 # ---- calls -------------------------------------------------------------------------------------------------------

@@ -63,7 +63,8 @@ def _determines(form: Polynomial, width: Polynomial, points: Sequence[LoopVar], 
         weight = {tuple(a for a in m if a is not p): c for m, c in form.items() if p in m}
         rest = [m for m in form if p not in m]
         bounds = minus(polynomial(p.domain.hi), polynomial(p.domain.lo))
-        if _occurs(p, rest) or _occurs(p, weight) or any(_occurs(q, bounds) for q in points):
+        linear = all(m.count(p) <= 1 for m in form)
+        if not linear or _occurs(p, rest) or _occurs(p, weight) or any(_occurs(q, bounds) for q in points):
             return False
         size = next((w for w in (weight, minus({}, weight)) if provable(minus(w, span), facts)), None)
         if size is None:

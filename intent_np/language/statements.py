@@ -15,9 +15,10 @@ from intent_np.terms.logical import Branch, Domain, element
 from intent_np.terms.normal import View
 
 from . import loops
+from .arithmetic import binary, negated, truth
 from .context import capture, fail, static
 from .elaborate import describe, is_literal, literal, select, shape_of
-from .expressions import POISON, Frame, Missing, Poisoned, binary, evaluate, negated, subscript, truth
+from .expressions import POISON, Frame, Missing, Poisoned, evaluate, subscript
 from .indexing import write
 from .products import Record, alike, leaves, refilled
 

@@ -1,0 +1,140 @@
+"""Operators on captured values, and on Python values that are known while compiling."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from intent_np.terms.core import Term
+from intent_np.terms.dtypes import bool_
+from intent_np.terms.index import Const, Value
+from intent_np.terms.logical import element
+
+from .context import fail, static
+from .elaborate import describe, is_literal, pointwise
+
+_BINARY: dict[type, tuple[str, str, Callable[[Any, Any], Any]]] = {
+    ast.Add: ("add", "+", operator.add),
+    ast.Sub: ("sub", "-", operator.sub),
+    ast.Mult: ("mul", "*", operator.mul),
+    ast.Div: ("div", "/", operator.truediv),
+    ast.FloorDiv: ("floordiv", "//", operator.floordiv),
+    ast.Mod: ("mod", "%", operator.mod),
+    ast.Pow: ("pow", "**", operator.pow),
+    ast.BitAnd: ("bit_and", "&", operator.and_),
+    ast.BitOr: ("bit_or", "|", operator.or_),
+    ast.BitXor: ("bit_xor", "^", operator.xor),
+    ast.LShift: ("shl", "<<", operator.lshift),
+    ast.RShift: ("shr", ">>", operator.rshift),
+}
+
+
+def binary(op: ast.operator, left: Any, right: Any) -> Any:
+    """`left op right`."""
+    if isinstance(op, ast.MatMult):
+        raise fail(
+            "E102",
+            construct="the operator @",
+            suggestion="use I.matmul(left, right, acc_dtype=...), which names the accumulator",
+        )
+    name, symbol, meaning = _BINARY[type(op)]
+    left, right = static(left), static(right)
+    if is_literal(left) and is_literal(right):
+        return known(symbol, meaning, left, right)
+    if isinstance(left, tuple) and isinstance(right, tuple) and isinstance(op, ast.Add):
+        return left + right
+    if name in ("bit_and", "bit_or") and all(is_bool(v) for v in (left, right)):
+        name = {"bit_and": "and", "bit_or": "or"}[name]
+        return logic(name, (left, right), symbol)
+    return pointwise(name, left, right, spelled=symbol)
+
+
+def is_bool(v: Any) -> bool:
+    return isinstance(v, bool) or (isinstance(v, Value) and element(v.type) is bool_)
+
+
+def known(symbol: str, meaning: Callable[..., Any], *operands: Any) -> Any:
+    """An operator on Python numbers, computed now."""
+    try:
+        result = meaning(*operands)
+    except (ArithmeticError, ValueError, TypeError) as problem:
+        raise fail("E115", what=f" {symbol} ".join(map(repr, operands)), reason=str(problem)) from None
+    if not is_literal(result):
+        raise fail(
+            "E115", what=f" {symbol} ".join(map(repr, operands)), reason=f"the result is a {type(result).__name__}"
+        )
+    return result
+
+
+def unary(op: ast.unaryop, v: Any) -> Any:
+    v = static(v)
+    if isinstance(op, ast.UAdd):
+        return v
+    if is_literal(v):
+        return {ast.USub: operator.neg, ast.Not: operator.not_, ast.Invert: operator.invert}[type(op)](v)  # type: ignore[operator]
+    match op:
+        case ast.USub():
+            return pointwise("neg", v, spelled="-")
+        case ast.Not():
+            return pointwise("not", v, spelled="not")
+    return pointwise("not" if is_bool(v) else "bit_not", v, spelled="~")
+
+
+def logic(name: str, parts: tuple[Any, ...], spelled: str) -> Value:
+    for p in parts:
+        if not is_bool(p):
+            found = describe(p)
+            raise fail(
+                "E202", operation=spelled, dtype=found, found=found, fix="compare first: value != 0", expected="bool"
+            )
+    return functools.reduce(lambda a, b: pointwise(name, a, b, spelled=spelled), parts)
+
+
+_COMPARE: dict[type, tuple[str, str, bool, Callable[[Any, Any], Any]]] = {
+    ast.Lt: ("lt", "<", False, operator.lt),
+    ast.LtE: ("le", "<=", False, operator.le),
+    ast.Gt: ("lt", ">", True, operator.gt),
+    ast.GtE: ("le", ">=", True, operator.ge),
+    ast.Eq: ("eq", "==", False, operator.eq),
+    ast.NotEq: ("ne", "!=", False, operator.ne),
+}
+
+
+def compare(op: ast.cmpop, left: Any, right: Any) -> Any:
+    """One link of a comparison."""
+    if type(op) not in _COMPARE:
+        word = {ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in"}[type(op)]
+        hint = "compare with == or !=" if word.startswith("is") else "compare with each candidate and join with or"
+        raise fail("E102", construct=f"the operator {word}", suggestion=hint)
+    name, symbol, swapped, meaning = _COMPARE[type(op)]
+    left, right = static(left), static(right)
+    if is_literal(left) and is_literal(right):
+        return known(symbol, meaning, left, right)
+    if not isinstance(left, Value) and not isinstance(right, Value) and name in ("eq", "ne"):
+        return meaning(left, right) if not isinstance(left, Term) else (left is right) is (name == "eq")
+    pair = (right, left) if swapped else (left, right)
+    return pointwise(name, *pair, spelled=symbol)
+
+
+def negated(condition: Value) -> Value:
+    """What holds where a condition does not."""
+    return pointwise("not", condition)
+
+
+def truth(v: Any) -> bool:
+    """The truth of a value that is known now."""
+    if isinstance(v, Const):
+        return bool(v.value)
+    if is_literal(v) or v is None or isinstance(v, str | tuple):
+        return bool(v)
+    raise fail(
+        "E202",
+        operation="a condition",
+        dtype=describe(v),
+        expected="bool",
+        found=describe(v),
+        fix="compare it with something",
+    )
