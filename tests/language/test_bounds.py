@@ -1,6 +1,7 @@
 """The prover never proves what is false, and sees what kernels need."""
 
 import itertools
+import operator
 from typing import Any
 
 import pytest
@@ -49,12 +50,13 @@ def value(t: Value, known: dict[Value, int]) -> Any:
             raise Poison
         case "select":
             return b if a else rest[0]
-    meaning = {
-        "add": lambda: a + b, "sub": lambda: a - b, "mul": lambda: a * b, "floordiv": lambda: a // b,
-        "mod": lambda: a % b, "ceil_div": lambda: -(-a // b), "minimum": lambda: min(a, b), "maximum": lambda: max(a, b), "lt": lambda: a < b,
-        "le": lambda: a <= b,
-    }  # fmt: skip
-    return meaning[t.op.name]()
+    return MEANING[t.op.name](a, b)
+
+
+MEANING = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "floordiv": operator.floordiv, "mod": operator.mod,
+    "minimum": min, "maximum": max, "lt": operator.lt, "le": operator.le, "ceil_div": lambda a, b: -(-a // b),
+}  # fmt: skip
 
 
 def assignments() -> list[dict[Value, int]]:
