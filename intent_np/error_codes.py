@@ -78,7 +78,7 @@ _ROWS: Final = (
         "E006",
         _USE,
         "{what}",
-        "An option outside its set would be ignored silently, and the program would not be the one asked for.",
+        "What was asked for would be ignored or lost silently.",
         "{how}",
     ),
     ErrorCode(

@@ -37,7 +37,7 @@ def build(
     from intent_np.corpus.cases import entries
     from intent_np.corpus.report import write_report
 
-    work = jobs(entries(corpus), target, out, machines() if verify else (), thorough)
+    work = jobs(entries(corpus, keep_going=True), target, out, machines() if verify else (), thorough)
     records = run_with_progress(work, workers, time_limit)
     manifest = write_manifest(records, target, out)
     page = write_report(manifest, out)

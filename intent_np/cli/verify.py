@@ -28,7 +28,7 @@ def verify(
     from intent_np.corpus.cases import entries
 
     chosen = tuple(machine) if machine else machines()
-    work = jobs(entries(corpus), "", None, chosen, thorough)
+    work = jobs(entries(corpus, keep_going=True), "", None, chosen, thorough)
     records = run_with_progress(work, workers, time_limit)
     if as_json:
         print_json({"machines": list(chosen), "summary": counted(records), "kernels": records})

@@ -18,6 +18,7 @@ from typing import Any, Final
 from intent_np.corpus.cases import Entry, entries
 from intent_np.corpus.verify import compiled, verify
 from intent_np.corpus.workers import Outcome, run_isolated
+from intent_np.errors import error
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,13 @@ NOTHING: Final[dict[str, Any]] = {"variants": [], "files": {}, "checks": []}
 def jobs(
     found: Sequence[Entry], target: str, out: Path | None, machines: tuple[str, ...] = (), thorough: bool = False
 ) -> list[Job]:
-    """A job for each entry, with its folder below `out`; without `out` the kernels are only verified."""
+    """A job for each entry, with its folder below `out`; without `out` the kernels are only verified.
+
+    Raises `LanguageUseError` E006 when two entries would have one folder.
+    """
+    titles = Counter(entry.title for entry in found)
+    if twice := [title for title, count in titles.items() if count > 1]:
+        raise error("E006", what=f"two kernels are called {', '.join(twice)}", how="build them separately")
     return [
         Job(
             str(entry.path),

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 from intent_np.errors import IntentError, error
 
@@ -41,18 +41,25 @@ class Entry:
         return (self.case.large or self.case.small[-1:]) if self.case else ()
 
 
-def entries(places: Iterable[str]) -> list[Entry]:
-    """The kernels at all `places`, each once, in order.  Raises `LanguageUseError` E007 or E008."""
+UNREADABLE: Final = "(file)"
+"""The name of the entry that stands for a file which cannot be imported."""
+
+
+def entries(places: Iterable[str], keep_going: bool = False) -> list[Entry]:
+    """The kernels at all `places`, each once, in order.  Raises `LanguageUseError` E007 or E008.
+
+    With `keep_going`, a file that cannot be imported gives an entry without a kernel, called `UNREADABLE`.
+    """
     found: dict[tuple[Path, str], Entry] = {}
     for place in places:
         text, _, name = place.partition(":") if ".py:" in place else (place, "", "")
         path = Path(text)
         if not path.exists():
             raise error("E007", path=text, reason="there is no such file or folder")
-        matching = [entry for file in _files(path) for entry in _of_file(file) if name in ("", entry.name)]
+        present = [entry for file in _files(path) for entry in _of_file(file, keep_going)]
+        matching = [entry for entry in present if name in ("", entry.name)]
         if not matching:
-            names = [entry.name for file in _files(path) for entry in _of_file(file)]
-            raise error("E008", path=text, name=name or "any", candidates=names)
+            raise error("E008", path=text, name=name or "any", candidates=[entry.name for entry in present])
         found |= {(entry.path, entry.name): entry for entry in matching}
     return list(found.values())
 
@@ -68,8 +75,14 @@ def _files(path: Path) -> Iterator[Path]:
     yield from (file for stem, file in present.items() if stem not in families)
 
 
-def _of_file(path: Path) -> Iterator[Entry]:
-    module = load(path)
+def _of_file(path: Path, keep_going: bool) -> Iterator[Entry]:
+    try:
+        module = load(path)
+    except IntentError:
+        if not keep_going:
+            raise
+        yield Entry(path, path.stem, UNREADABLE, None)
+        return
     if hasattr(module, "CASES"):
         for case in module.CASES:
             yield Entry(path, path.stem, case.name, case.kernel, case.constexprs, case.options, case)

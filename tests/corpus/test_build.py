@@ -11,6 +11,7 @@ from intent_np.cli import FAILED, OK, main
 from intent_np.corpus.build import build, jobs, write_manifest
 from intent_np.corpus.cases import entries
 from intent_np.corpus.report import write_report
+from intent_np.errors import LanguageUseError
 
 BAD = """
 import intent_np as intent
@@ -69,6 +70,27 @@ def test_a_bad_kernel_stops_nothing(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert kernels["wrong"]["error"]["code"] == "E101"
     assert kernels["wrong"]["error"]["line"] == 7
     assert "E101" in (out / "index.html").read_text()
+
+
+def test_a_file_that_cannot_be_read_stops_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "broken.py").write_text("x = (\n")
+    (folder / "fine.py").write_text(BAD.partition("@intent.kernel\ndef right")[0].replace("z[:]", "x[:]"))
+    records = list(build(jobs(entries([str(folder)], keep_going=True), "sm_90", tmp_path / "out")))
+    found = {(record["module"], record["kernel"]): record for record in records}
+    assert found["fine", "wrong"]["status"] == "ok"
+    assert found["broken", "(file)"]["status"] == "failed"
+    assert "E007" in found["broken", "(file)"]["text"]
+
+
+def test_two_kernels_do_not_share_a_folder(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "same.py").write_text(BAD)
+    found = entries([str(tmp_path / "a"), str(tmp_path / "b")])
+    with pytest.raises(LanguageUseError, match=r"two kernels are called same\.wrong, same\.right"):
+        jobs(found, "sm_90", tmp_path / "out")
 
 
 def test_the_json_of_build_is_its_manifest(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
