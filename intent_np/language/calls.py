@@ -41,7 +41,7 @@ BUILTINS = ("range", "enumerate", "len", "float", "int", "bool", "min", "max", "
 def call(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """The meaning of `function(*args, **keywords)`."""
     if isinstance(function, Intrinsic):
-        bound = bind(function.signature, function.usage.split("(")[0], function.usage, args, keywords)
+        bound = bind(function.signature, f"I.{function.name}", function.usage, args, keywords)
         return function.meaning(*bound.args, **bound.kwargs)
     if isinstance(function, Callee):
         return helper(function, args, keywords)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from intent_np.errors import error
@@ -29,7 +30,7 @@ class Intrinsic:
         self.members: dict[str, Intrinsic] = {}
         self.__doc__ = inspect.getdoc(meaning)
 
-    @property
+    @cached_property
     def usage(self) -> str:
         """How a call is spelled: `I.clamp(value, low, high)`."""
         return f"I.{self.name}({_spelled(self.signature)})"

@@ -148,6 +148,58 @@ def test_tensors_and_tuples_are_carried(run):
 
 
 @intent.kernel
+def mixed(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")], z: I.Out[I.f32, ("M",)]):
+    M, N = x.shape
+    columns = I.domain(0, N)
+    for i in I.parallel(I.domain(0, M)):
+        if i % 2 == 0:
+            acc: I.f32 = 0.0
+            for c in columns[0 : I.minimum(i, N)]:
+                if x[i, c] > 0:
+                    acc += x[i, c]
+                else:
+                    continue
+            for j in I.parallel(columns):
+                y[i, j] = acc + x[i, j]
+        else:
+            acc = I.reduce.max(x[i, :])
+            y[i, :] = acc
+        z[i] = acc
+
+
+@pytest.mark.parametrize("shape", [(9, 5), (4, 7), (3, 0), (1, 1)])
+def test_loops_under_conditions_and_conditions_in_loops(run, shape):
+    x, y, z = normal(*shape), np.zeros(shape, np.float32), np.zeros(shape[0], np.float32)
+    run(mixed, x=x, y=y, z=z)
+    for i, row in enumerate(x):
+        acc = np.cumsum(np.append(np.float32(0), row[: min(i, shape[1])].clip(0)), dtype=np.float32)[-1]
+        acc = acc if i % 2 == 0 else row.max(initial=-np.inf)
+        np.testing.assert_array_equal(y[i], acc + row if i % 2 == 0 else acc)
+        assert z[i] == acc
+
+
+@intent.kernel
+def growing(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, (4, 2)]):
+    axis = I.domain(0, x.shape[0])
+    for i in I.parallel(I.domain(0, 2)):
+        n = i
+        for k in range(4):
+            part = axis[0 : I.minimum(I.maximum(n, 0), I.end(axis))]
+            y[k, i] = I.reduce.sum(x[part])
+            n = n * 2 + 1
+
+
+def test_a_carry_may_be_an_extent(run):
+    x, y = RNG.integers(0, 9, 10).astype(np.float32), np.zeros((4, 2), np.float32)
+    run(growing, x=x, y=y)
+    for i in range(2):
+        n = i
+        for k in range(4):
+            assert y[k, i] == x[:n].sum()
+            n = n * 2 + 1
+
+
+@intent.kernel
 def unrolled(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, (3, "N")]):
     for i, factor in ((0, 1.0), (1, 2.0), (2, 4.0)):
         y[i, :] = x[:] * factor
