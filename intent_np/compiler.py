@@ -150,7 +150,7 @@ class Compilation:
     def variant(self, holds: VariantClass) -> Variant:
         """Compile one variant: from `bind_class` to a cubin."""
         from .backends.triton.compiler import compile_source
-        from .backends.triton.printer import print_triton
+        from .backends.triton.printer import Printer
 
         with self.lock, self.arena:
             trace = Trace()
@@ -159,13 +159,14 @@ class Compilation:
                 "lower_to_triton": {"index_bits": holds.index_bits},
             }
             launch = self.lowered(self.normal, options=options, trace=trace, after="order_effects")
-            source = print_triton(launch.function)
+            printer = Printer(launch.function, self.target.compute_capability)
+            source = printer.module()
             texts = {p.target.name: trace.programs[p.name] for p in PIPELINE if p.name in trace.programs}
             shown = {level: show(program) for level, program in texts.items() if level not in SHARED_LEVELS}
         with tempfile.TemporaryDirectory() as folder:
             compiled = compile_source(
                 source, launch.function.name, signature(launch), constants(launch), divisibility(launch), self.target,
-                launch.function.num_warps, launch.function.num_stages, folder,
+                launch.function.num_warps, launch.function.num_stages, folder, spans=printer.spans,
             )  # fmt: skip
         return Variant(variant_plan(launch, holds, compiled), compiled.cubin, compiled.ptx, source, shown)
 
