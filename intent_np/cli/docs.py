@@ -38,6 +38,7 @@ SHOWN: Final = (
 """The kernels whose Triton is shown in the specification."""
 
 PARTS: Final = (
+    Part("language.md", "operations", "intent_np.documentation.language:operations"),
     Part("errors.md", "codes", "intent_np.documentation.errors:error_index"),
     Part("passes.md", "passes", "intent_np.documentation.passes:pass_table", ("kernels",)),
     Part("../README.md", "softmax", TRITON, ("kernels/softmax.py:softmax",)),

@@ -77,7 +77,8 @@ def _spelled(signature: inspect.Signature) -> str:
         if p.kind is p.KEYWORD_ONLY and not keyword_only:
             parts.append("*")
             keyword_only = True
-        parts.append(p.name if p.default is p.empty else f"{p.name}={p.default!r}")
+        name = f"**{p.name}" if p.kind is p.VAR_KEYWORD else p.name
+        parts.append(name if p.default is p.empty else f"{p.name}={p.default!r}")
     return ", ".join(parts)
 
 
