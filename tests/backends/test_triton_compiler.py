@@ -93,7 +93,7 @@ def test_processes_and_hash_seeds_leave_no_trace(tmp_path: Path) -> None:
 
 
 def test_threads_do_not_disturb_each_other(tmp_path: Path) -> None:
-    levels = [16, 8, 4, 2] * 2
+    levels = [16, 8, 4, 2] * 6
     alone = {by: softmax(tmp_path / "alone", by=by).cubin for by in set(levels)}
     with ThreadPoolExecutor(4) as pool:
         together = pool.map(lambda pair: softmax(tmp_path / str(pair[0]), by=pair[1]).cubin, enumerate(levels))

@@ -3,7 +3,7 @@
 The stages of Triton's compiler are driven one by one rather than through `triton.compile`: no files outside
 the working directory, no cache keyed on the whole installation, a place for each failure, and PTX that can be
 cleaned of paths before it is assembled.  So equal inputs give equal bytes in any directory and any process.
-Compilations share nothing that is written, and may run in several threads.
+Compilations share nothing that is written, and may run in several threads; all but the front end runs at once.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from intent_np.backends.triton import ptx as ptx_text
 from intent_np.backends.triton.cubin import resources
 from intent_np.backends.triton.diagnostics import Places
 from intent_np.errors import IntentError, Span, error
+from intent_np.parsing import PARSER
 from intent_np.target import Target
 
 MODULE_FILE: Final = "kernel.py"
@@ -109,9 +110,11 @@ def compile_source(
         context = triton.ir.context()
         triton.ir.load_dialects(context)
         backend.load_dialects(context)
-        program = _bind(triton, kernel, signature, constexprs, divisibility).make_ir(
-            gpu, chosen, backend.get_codegen_implementation(chosen), backend.get_module_map(), context
-        )
+        bound = _bind(triton, kernel, signature, constexprs, divisibility)
+        with PARSER:  # the front end is Python, and would gain nothing from a second thread
+            program = bound.make_ir(
+                gpu, chosen, backend.get_codegen_implementation(chosen), backend.get_module_map(), context
+            )
         for stage in _STAGES:
             program = stages[stage](program, facts)
             texts[stage] = program if isinstance(program, str) else program.str_nodebug()
