@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from intent_np.errors import IntentError
 from intent_np.terms.core import find, named
@@ -21,11 +21,9 @@ from intent_np.terms.normal import Arg, Proj, View
 from .context import Capture, capture, fail, static
 from .declare import Intrinsic
 from .elaborate import describe, is_tensor
+from .frames import Frame, Poisoned
 from .indexing import domain
 from .products import leaves, mapped
-
-if TYPE_CHECKING:
-    from .expressions import Frame
 
 
 class Callee:
@@ -160,11 +158,10 @@ def helper(callee: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
 
 def expand(callee: Any, arguments: dict[str, Any]) -> Any:
     """The helper's result with its body read over these arguments, here."""
-    from .expressions import Frame
     from .statements import run
 
     state = capture()
-    frame: Frame = Frame(callee.source, callee.function, dict(arguments))
+    frame = Frame(callee.source, callee.function, dict(arguments))
     outer, state.calls = state.calls, (*state.calls, callee)
     place = state.place
     try:
@@ -195,10 +192,8 @@ def _outlined(state: Capture, callee: Any, arguments: dict[str, Any]) -> tuple[A
     with state.rehearsal():
         try:
             result = expand(callee, inner)
-        except Exception as problem:
-            if not isinstance(problem, IntentError) and type(problem).__name__ != "Poisoned":
-                raise
-            return None
+        except (IntentError, Poisoned):
+            return None  # what is wrong is said where the helper is expanded
         if state.effects or state.errors:
             return None
     results = [v for v in leaves(result) if isinstance(v, Value)]

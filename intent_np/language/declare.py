@@ -17,7 +17,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
-from intent_np.errors import error
+from intent_np.errors import LanguageUseError, error
 
 
 class Intrinsic:
@@ -50,25 +50,16 @@ class Intrinsic:
         return f"<operation {self.usage}>"
 
 
-class UnknownName(AttributeError):
-    """Lets `hasattr` and `from ... import` see a missing name as Python does; `error` is what an author reads."""
+class UnknownName(LanguageUseError, AttributeError):
+    """E002, which `hasattr` and `from ... import` understand too."""
 
 
-def unknown(name: str, candidates: list[str]) -> Exception:
-    """The error for `I.name`: a `LanguageUseError` that `hasattr` also understands."""
+def unknown(name: str, candidates: list[str]) -> UnknownName:
+    """The error for `I.name`."""
     plain = error("E002", name=name, candidates=candidates)
-    made = _BOTH(plain.title)
+    made = UnknownName(plain.title)
     made.__dict__.update(plain.__dict__)
     return made
-
-
-def _both() -> Any:
-    from intent_np.errors import LanguageUseError
-
-    return type("LanguageUseError", (LanguageUseError, UnknownName), {"__doc__": UnknownName.__doc__})
-
-
-_BOTH = _both()
 
 
 def _spelled(signature: inspect.Signature) -> str:

@@ -19,6 +19,7 @@ from intent_np.terms.normal import Target, View
 
 from .calls import Callee
 from .context import Capture, capturing, fail
+from .frames import Frame
 from .signature import Constexpr, Parameter, Scalar, ViewParameter, parameters, shape_terms, stride_terms
 from .source import Source, read
 
@@ -90,7 +91,6 @@ class Kernel(Callee):
     ) -> LogicalProgram:
         """The kernel as a logical program in the arena in force; every error found is raised at once."""
         from . import statements
-        from .expressions import Frame
 
         bound = self.bind(constexprs or {})
         with capturing(Capture(self.name)) as state, state.at(self.source, self.source.tree):

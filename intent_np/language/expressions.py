@@ -6,7 +6,6 @@ import ast
 import builtins
 import enum
 import types
-from dataclasses import dataclass
 from typing import Any
 
 from intent_np.errors import IntentError, suggestion
@@ -20,33 +19,9 @@ from .arithmetic import binary, compare, logic, negated, truth, unary
 from .context import capture, fail, static
 from .declare import Intrinsic
 from .elaborate import describe, is_literal, select
+from .frames import POISON, Frame, Missing, Poisoned
 from .indexing import Slice, read, subregion
 from .products import Record
-from .source import Source
-
-
-@dataclass
-class Frame:
-    """One function being read: its text, where its free names live, and what its names mean now."""
-
-    source: Source
-    function: types.FunctionType
-    names: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Missing:
-    """The meaning of a name that has none here: using it is the error `code`."""
-
-    code: str
-    fields: dict[str, Any]
-
-
-class Poisoned(Exception):
-    """An expression over something whose own error was reported already."""
-
-
-POISON = Missing("", {})
 
 
 def evaluate(f: Frame, node: ast.expr) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from intent_np.errors import IntentError
 from intent_np.terms.core import Term, named
@@ -31,10 +31,8 @@ from . import races
 from .calls import Enumerated
 from .context import capture, fail
 from .elaborate import describe, is_literal, is_open, show, value
+from .frames import POISON, Frame, Missing, Poisoned
 from .products import alike, leaves, refilled
-
-if TYPE_CHECKING:
-    from .expressions import Frame
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,6 @@ def _no_return(f: Frame, body: Sequence[ast.stmt]) -> None:
 
 def _parallel(f: Frame, s: ast.For, over: Points, collect: bool) -> None:
     from . import statements
-    from .expressions import Missing
 
     state = capture()
     if state.pure:
@@ -212,7 +209,6 @@ class _Attempt:
     def read(self) -> None:
         """Read the body over states of the guessed types."""
         from . import statements
-        from .expressions import Missing
 
         state = capture()
         self.states: dict[str, Any] = {}
@@ -248,7 +244,6 @@ class _Attempt:
 
     def finish(self) -> None:
         """Make the loop and bind the names behind it."""
-        from .expressions import Missing
 
         used = {t for t in self._inside() if isinstance(t, State)}
         kept: list[tuple[str, State, Value, Value]] = []
@@ -280,7 +275,6 @@ class _Attempt:
         return [n for n in (*statements.assigned(self.s.body), *targets) if n not in self.inits]
 
     def _carry(self, name: str, init: Any, states: list[State], result: Any) -> list[tuple[State, Value, Value]]:
-        from .expressions import POISON, Missing, Poisoned
 
         if result is POISON:
             raise Poisoned

@@ -18,7 +18,8 @@ from . import loops
 from .arithmetic import binary, negated, truth
 from .context import capture, fail, static
 from .elaborate import describe, is_literal, literal, select, shape_of
-from .expressions import POISON, Frame, Missing, Poisoned, evaluate, subscript
+from .expressions import evaluate, subscript
+from .frames import POISON, Frame, Missing, Poisoned
 from .indexing import write
 from .products import Record, alike, leaves, refilled
 

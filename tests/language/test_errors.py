@@ -57,7 +57,7 @@ WRONG = [
     ("E102", "[w for w in v]", "a list comprehension is not part of the language", "w = [w for w in v]"),
     ("E102", "lambda a: a", "helper decorated with @intent.fn", "f = lambda a: a"),
     ("E102", "v @ v", "use I.matmul", "v @ v"),
-    ("E102", "K is 3", "the operator is is not", "K is 3"),
+    ("E102", "M is N", "the operator is is not", "M is N"),
     ("E102", "K in (1, 2)", "compare with each candidate", "K in (1, 2)"),
     ("E102", "while s > 0:", "use an ordered for over a domain", "while s > 0:\n    pass"),
     ("E102", "try:", "guard with if", "try:\n    pass\nfinally:\n    pass"),
