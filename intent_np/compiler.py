@@ -52,7 +52,7 @@ class CompileOptions:
         if self.numerics not in NUMERICS:
             from .errors import error
 
-            raise error("E110", name="numerics", expected=", ".join(NUMERICS), found=self.numerics)
+            raise error("E006", what=f"there are no numerics {self.numerics!r}", how=f"choose one of {', '.join(NUMERICS)}")
         return NUMERICS[self.numerics]
 
 

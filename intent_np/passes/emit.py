@@ -14,7 +14,7 @@ from typing import Any
 from ..rules.facts import at_most
 from ..rules.simplify import node
 from ..terms.blocked import BLOCKED, Base, BlockedProgram, Carry, Loop, Perform, Point, Segment, Slice, Tile, scoped
-from ..terms.core import arena, contains, find, inherit, walk
+from ..terms.core import arena, contains, find, inherit, rewrite, walk
 from ..terms.dtypes import index
 from ..terms.gpu import (
     GPU, Broadcast, ContractInto, For, Full, Kernel, Let, Range, Var, variable,
@@ -44,6 +44,11 @@ def integral(v: Any) -> Any:
     """A number without its dtype: 0 for 0.0, so that a fill or a full fragment has one spelling."""
     whole = isinstance(v, float) and v == v and abs(v) < 2**53 and v == int(v) and str(v) != "-0.0"
     return int(v) if whole else v
+
+
+def _is_test(v: Any) -> bool:
+    """A comparison of names: it reads best where it is used, and costs nothing there."""
+    return is_op(v, "lt", "le") and all(isinstance(a, LEAVES) for a in v.args)
 
 
 class _Scope:
@@ -168,17 +173,17 @@ class _Emitter:
         found = home.done.get(t)
         if found is None:
             here, self.scope = self.scope, home
-            found = self.build(t)
+            found = inherit(t, self.build(t))
             if self.deserves_name(t, found, home):
                 found = self.let(found, self.hint(t), home)
             self.scope = here
             home.done[t] = found
-        if home is not self.scope and found.children() and not isinstance(found, LEAVES):
+        if home is not self.scope and found.children() and not isinstance(found, LEAVES) and not _is_test(found):
             found = home.done[t] = self.let(found, self.hint(t), home)  # hoisted: named where it is computed
         return found
 
     def deserves_name(self, t: Any, built: Any, home: _Scope) -> bool:
-        if isinstance(built, LEAVES) or not built.children() or isinstance(t.type, tuple) and not isinstance(t, Reduce):
+        if isinstance(built, LEAVES) or _is_test(built) or not built.children() or isinstance(t.type, tuple) and not isinstance(t, Reduce):
             return False
         if isinstance(built, (Load, Reduce, ContractInto)) or (isinstance(t, Coord) and t.lanes):
             return True
@@ -248,7 +253,9 @@ class _Emitter:
         if isinstance(e, Perform):
             self._loop(e.loop)
             return
-        parts = {c: self.emit(c) for c in sorted((*e.index, e.value), key=lambda c: not contains(c, Loop))}
+        early = [i for i in e.index if not contains(i, Load)]  # coordinates first, then loops, then what follows them
+        late = sorted((*e.index, e.value), key=lambda c: not contains(c, Loop))
+        parts = {c: self.emit(c) for c in (*early, *late)}
         valid = None if e.valid is None else self.emit(e.valid)
         self.scope.body.append(inherit(e, Store(e.view, tuple(parts[i] for i in e.index), parts[e.value], valid)))
 
@@ -284,13 +291,33 @@ class _Emitter:
         return "largest" if i == 0 else "acc"
 
     def _bounds(self, loop: Loop) -> list[tuple[Any, Any]]:
-        """Loop bounds as scalars; one that two segments share gets a name."""
+        """Loop bounds as scalars; what two segments share, or is computed on the way, gets a name."""
         label = self.names.get(loop.slice, "i")
-        terms = [b for s in loop.segments for b in (s.lo, s.hi)]
-        for b in dict.fromkeys(terms):
-            if terms.count(b) > 1 and b.children() and not isinstance(b, LEAVES) and b not in self.scope.done:
-                self.scope.done[b] = self.let(self.build(b), f"{label}_full", self.scope)
-        return [(self.emit(s.lo), self.emit(s.hi)) for s in loop.segments]
+        spelled = [(self._spelled(s.lo, loop), self._spelled(s.hi, loop)) for s in loop.segments]
+        terms = [b for pair in spelled for b in pair]
+        called = {terms[0]: "begin"} | {terms[-1]: "end"}
+        for s, (lo, hi) in zip(loop.segments, spelled, strict=True):
+            if s.note.startswith("whole"):
+                called = {lo: "full", hi: "rest"} | called
+        for b in sorted(dict.fromkeys(terms), key=lambda b: len(walk(b))):
+            inside_another = any(b is not c and b in walk(c) for c in terms)
+            if (terms.count(b) > 1 or inside_another) and not isinstance(b, LEAVES) and b not in self.scope.done:
+                self.scope.done[b] = self.let(self.build(b), f"{label}_{called.get(b, 'bound')}", self.scope)
+        return [(self.emit(lo), self.emit(hi)) for lo, hi in spelled]
+
+    def _spelled(self, bound: Any, loop: Loop) -> Any:
+        """A bound with block extents by name: N // BK * BK instead of N // 64 * 64."""
+        size = loop.slice.size
+
+        def step(t: Any) -> Any:
+            if not is_op(t, "add", "mul", "floordiv", "ceil_div"):
+                return t
+            a, b = t.args
+            if is_op(t, "add"):
+                return add(a, a.axis.size) if isinstance(a, Base) and is_const(b, a.axis.size.value) else t  # type: ignore[attr-defined]
+            return apply(t.op, a, size) if is_const(b, size.value) else t
+
+        return rewrite((bound,), step)[0]
 
     def _segment(self, loop: Loop, segment: Segment, lo: Any, hi: Any, states: list[Var]) -> For:
         outer = self.scope

@@ -94,6 +94,8 @@ def _region(m: Reduce, sums: list[Any]) -> Region:
     scores = substitute(x, here)
     top = Reduce(part, m.combine, (scores,), m.identities)
     weight = node(apply("exp", node(sub(scores, finite_stand_in(top)))))
+    for v in (v for t in sums for v in _operands(t) if _is_weight(v, m)):
+        inherit(_bare(v), weight)
 
     def operand(v: Any) -> Any:
         if not _is_weight(v, m):
@@ -117,6 +119,7 @@ def rescaling(dtypes: tuple[Any, ...]) -> Combine:
     top = apply("maximum", a[0], b[0])
     safe = finite_stand_in(top)
     old, new = (node(apply("exp", node(sub(x[0], safe)))) for x in (a, b))
+    named(old, "rescale")
     bodies = [top]
     for d, p, q in zip(dtypes[1:], a[1:], b[1:], strict=True):
         bodies.append(add(mul(p, _as(old, d)), mul(q, _as(new, d))))

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..rules.simplify import node
 from ..terms.blocked import BLOCKED, BlockedProgram, Segment
-from ..terms.core import replace, rewrite, walk
+from ..terms.core import inherit, named, replace, rewrite, walk
 from ..terms.dtypes import f32
 from ..terms.index import Cast, Const, Value, add, apply, const, is_const, is_op, mul, sub
 from ..terms.normal import Contract, Reduce, builtin_name
@@ -107,7 +107,7 @@ def _into(x: Any, w: Any) -> Any:
     if is_op(x, "exp") and is_op(w, "exp"):
         a, b = x.args[0], w.args[0]
         if is_op(a, "sub") and is_op(b, "sub") and a.args[1] in (b.args[0], finite_stand_in(b.args[0])):
-            return node(apply("exp", node(sub(a.args[0], b.args[1]))))
+            return inherit(x, node(apply("exp", node(sub(a.args[0], b.args[1])))))
         return node(apply("exp", node(add(a, b))))
     return node(mul(x, w))
 
@@ -122,7 +122,7 @@ def _power_of_two(t: Any) -> Any:
     """exp(x * c - m): one fused multiply-add an element, since m varies less than x."""
     if is_op(t, "exp") and t.type is f32 and is_op(t.args[0], "sub"):
         x, m = t.args[0].args
-        return node(apply("exp2_approx", node(sub(_scaled(x), _scaled(m)))))
+        return node(apply("exp2_approx", node(sub(_scaled(x), named(_scaled(m), "shift")))))
     return t
 
 
