@@ -385,9 +385,9 @@ _ROWS: Final = (
     ErrorCode(
         "E309",
         _COMPILE,
-        "the subregion is not provably inside its source",
-        "A subregion is never clamped: every member must be one of the source, and the bounds in order.",
-        "limit the bounds with I.maximum and I.minimum, guard the loop with if, or cut from another source",
+        "the bounds of the domain are not provably in order",
+        "An axis has no negative extent, and a subregion is never clamped: its members are members of the source.",
+        "limit the bounds with I.maximum and I.minimum, guard the statement with if, or cut from another source",
     ),
     # ---- E4: calls of an artifact
     ErrorCode(

@@ -57,15 +57,18 @@ def is_bool(v: Any) -> bool:
 
 
 def known(symbol: str, meaning: Callable[..., Any], *operands: Any) -> Any:
-    """An operator on Python numbers, computed now."""
+    """An operator or function on Python numbers, computed now."""
+    spelled = (
+        f" {symbol} ".join(map(repr, operands))
+        if not symbol[0].isalpha()
+        else f"{symbol}({', '.join(map(repr, operands))})"
+    )
     try:
         result = meaning(*operands)
     except (ArithmeticError, ValueError, TypeError) as problem:
-        raise fail("E115", what=f" {symbol} ".join(map(repr, operands)), reason=str(problem)) from None
+        raise fail("E115", what=spelled, reason=str(problem)) from None
     if not is_literal(result):
-        raise fail(
-            "E115", what=f" {symbol} ".join(map(repr, operands)), reason=f"the result is a {type(result).__name__}"
-        )
+        raise fail("E115", what=spelled, reason=f"the result is a {type(result).__name__}")
     return result
 
 
@@ -113,10 +116,27 @@ def compare(op: ast.cmpop, left: Any, right: Any) -> Any:
     left, right = static(left), static(right)
     if is_literal(left) and is_literal(right):
         return known(symbol, meaning, left, right)
+    if isinstance(left, tuple) and isinstance(right, tuple) and name in ("eq", "ne"):
+        return _same(left, right) if name == "eq" else _inverted(_same(left, right))
     if not isinstance(left, Value) and not isinstance(right, Value) and name in ("eq", "ne"):
         return meaning(left, right) if not isinstance(left, Term) else (left is right) is (name == "eq")
     pair = (right, left) if swapped else (left, right)
     return pointwise(name, *pair, spelled=symbol)
+
+
+def _same(left: tuple[Any, ...], right: tuple[Any, ...]) -> Any:
+    """Whether two tuples, such as shapes, are equal component by component; extents may turn out equal at run time."""
+    if len(left) != len(right):
+        return False
+    links = [True if a is b else compare(ast.Eq(), a, b) for a, b in zip(left, right, strict=True)]
+    if False in links:
+        return False
+    runtime = tuple(p for p in links if p is not True)
+    return logic("and", runtime, "==") if runtime else True
+
+
+def _inverted(v: Any) -> Any:
+    return not v if isinstance(v, bool) else negated(v)
 
 
 def negated(condition: Value) -> Value:

@@ -18,9 +18,10 @@ from intent_np.terms.index import Const, Value
 from intent_np.terms.logical import Call, Domain, Formal, Function, LoopVar, Pack, State, TensorType, element, shape_of
 from intent_np.terms.normal import Arg, Proj, View
 
+from .arithmetic import known
 from .context import Capture, capture, fail, static
-from .declare import Intrinsic
-from .elaborate import describe, is_tensor
+from .declare import OPERATIONS, Intrinsic
+from .elaborate import describe, is_literal, is_tensor
 from .frames import Frame, Poisoned
 from .indexing import domain
 from .products import leaves, mapped
@@ -43,6 +44,8 @@ def call(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         return function.meaning(*bound.args, **bound.kwargs)
     if isinstance(function, Callee):
         return helper(function, args, keywords)
+    if is_mathematics(function):
+        return _mathematics(function, args, keywords)
     if inspect.isbuiltin(function) or function in (range, enumerate, float, int, bool):
         return _builtin(function, args, keywords)
     if isinstance(function, DType):
@@ -100,11 +103,22 @@ def _builtin(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict
     if name in _ON_VALUES:
         if any(isinstance(a, Value | View | Domain) for a in args):
             raise fail("E102", construct=f"{name}() of a value known only at run time", suggestion=_ON_VALUES[name])
-        try:
-            return function(*args, **keywords)
-        except (TypeError, ValueError, OverflowError) as problem:
-            raise fail("E115", what=f"{name}({', '.join(map(repr, args))})", reason=str(problem)) from None
+        return known(name, lambda *a: function(*a, **keywords), *args)
     raise fail("E102", construct=f"the builtin {name}", suggestion="use the operations of intent_np.language")
+
+
+def is_mathematics(v: Any) -> bool:
+    """Whether `v` is a function of Python's `math`, which has one value for known numbers."""
+    return inspect.isbuiltin(v) and v.__module__ == "math"
+
+
+def _mathematics(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    name, args = function.__name__, tuple(map(static, args))
+    if not all(map(is_literal, args)):
+        operation = OPERATIONS.get(name)
+        hint = f"use {operation.usage}" if operation else "use the operations of intent_np.language"
+        raise fail("E102", construct=f"math.{name} of a value known only at run time", suggestion=hint)
+    return known(f"math.{name}", lambda *a: function(*a, **keywords), *args)
 
 
 def _length(v: Any) -> Any:

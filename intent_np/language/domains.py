@@ -39,7 +39,7 @@ def parallel(domains: Any) -> Points:
 @intrinsic
 def indices(region: Domain) -> Value:
     """The absolute coordinates of a domain or subregion, as an index tensor of rank 1."""
-    return Indices(_region("indices", region))
+    return Indices(indexing.ordered(_region("indices", region)))
 
 
 @intrinsic

@@ -145,7 +145,7 @@ def _capturable(v: Any) -> bool:
         v, bool | int | float | str | DType | enum.Enum | Intrinsic | types.ModuleType | calls.Callee
     ):
         return True
-    return isinstance(v, type) and issubclass(v, enum.Enum) or getattr(v, "intent_format", False)
+    return calls.is_mathematics(v) or isinstance(v, type) and issubclass(v, enum.Enum)
 
 
 def attribute(base: Any, name: str) -> Any:

@@ -59,6 +59,12 @@ def domain(begin: Any, end: Any, step: Any = 1, source: Domain | None = None) ->
 
 def subregion(source: Domain, part: Slice) -> Domain:
     """`source[b:e]`: absolute coordinates, source.begin <= b <= e <= source.end, never clamped."""
+    if source.step is not None and part.begin is not None:
+        raise fail(
+            "E102",
+            construct="a subregion of a domain with a step",
+            suggestion="cut the domain first, then step: axis[b:e:step]",
+        )
     lo = source.lo if part.begin is None else simplify(index_value(part.begin))
     hi = source.hi if part.end is None else simplify(index_value(part.end))
     facts = _known()
@@ -69,13 +75,21 @@ def subregion(source: Domain, part: Slice) -> Domain:
     )
     for small, large, what in checks:
         if not bounds.at_most(small, large, facts):
-            raise fail(
-                "E309",
-                expected=" <= ".join(map(extent_text, (source.lo, lo, hi, source.hi))),
-                found=f"no proof of {extent_text(small)} <= {extent_text(large)}, {what}",
-            )
+            raise _disordered(small, large, " <= ".join(map(extent_text, (source.lo, lo, hi, source.hi))), what)
     origin = source.source or source
     return Domain(lo, hi, source.step if part.step is None else domain(0, 0, part.step).step, origin)
+
+
+def ordered(d: Domain) -> Domain:
+    """A domain whose coordinates become an axis, its bounds proved to be in order; a loop needs no such proof."""
+    if not bounds.at_most(d.lo, d.hi, _known()):
+        raise _disordered(d.lo, d.hi, f"{extent_text(d.lo)} <= {extent_text(d.hi)}")
+    return d
+
+
+def _disordered(small: Value, large: Value, expected: str, what: str = "") -> Exception:
+    found = f"no proof of {extent_text(small)} <= {extent_text(large)}{what and ', ' + what}"
+    return fail("E309", expected=expected, found=found)
 
 
 def _known() -> tuple[Value, ...]:
@@ -167,13 +181,12 @@ def _slice(name: str, axis: int, extent: Value, part: Slice) -> Domain:
         whole(extent),
     )
     _inside(name, axis, extent, made)
-    if not bounds.at_most(made.lo, made.hi, _known()):
-        raise outside(name, axis, extent, f"{extent_text(made.lo)}:{extent_text(made.hi)}", _known())
     return made
 
 
 def _inside(name: str, axis: int, extent: Value, d: Domain) -> None:
     facts = _known()
+    ordered(d)
     root = d.source if isinstance(d.source, Domain) else d
     for r in (d, root):
         if bounds.nonnegative(r.lo, facts) and bounds.at_most(r.hi, extent, facts):

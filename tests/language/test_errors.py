@@ -1,6 +1,7 @@
 """What is wrong with a kernel, where, and what to do: every error of the language, triggered."""
 
 import linecache
+import math
 import textwrap
 
 import pytest
@@ -135,7 +136,7 @@ WRONG = [
      "I.reduce(v, 0, identity=0.0, combine=two)"),
     ("E209", "z[:]", "store I.cast(value, I.f32)", "z[:] = h[:]"),
     ("E301", "x[i, 0]", "0 <= index < M", "x[i, 0]"),
-    ("E301", "w[1:]", "index 1:N, and known: nothing more", "w[1:]"),
+    ("E309", "w[1:]", "no proof of 1 <= N", "w[1:]"),
     ("E301", "x[columns, :]", "index the domain 0..N", "x[columns, :]"),
     ("E301", "u[j + 1]", "index j + 1, and known: 0 < N; 0 <= j", "for j in I.parallel(columns):\n    z[j] = u[j + 1]"),
     ("E302", "x[:, :]", "'x' is an input and cannot be written", "x[:, :] = 1.0"),
@@ -149,6 +150,10 @@ WRONG = [
     ("E308", "four[4, 0]", "index 4 is outside axis 0 of 'four'", "four[4, 0]"),
     ("E308", "four[0, -7]", "use an index below 6", "four[0, -7]"),
     ("E309", "columns[0:i]", "no proof of 0 <= i", "columns[0:i]"),
+    ("E309", "I.indices(I.domain(i, 3))", "no proof of i <= 3", "I.indices(I.domain(i, 3))"),
+    ("E102", "math.sqrt(s)", "use I.sqrt(value)", "math.sqrt(s)"),
+    ("E115", "math.sqrt(-1)", "math.sqrt(-1) has no value", "math.sqrt(-1)"),
+    ("E102", "I.domain(0, 9, 2)[1:]", "axis[b:e:step]", "I.domain(0, 9, 2)[1:]"),
     ("E309", "columns[3:1]", "no proof of 3 <= 1", "columns[3:1]"),
 ]  # fmt: skip
 
@@ -160,7 +165,7 @@ def kernel(body: str) -> I.Kernel:
     text = PREAMBLE + textwrap.indent(body, "    ") + "\n"
     name = f"<wrong {next(_COUNT)}>"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    space = {"intent": intent, "I": I, "MUTABLE": [1], "other": other}
+    space = {"intent": intent, "I": I, "MUTABLE": [1], "other": other, "math": math}
     exec(compile(text, name, "exec"), space)
     return space["k"]
 

@@ -175,6 +175,9 @@ def constants(
     y[0, :] = v * SCALE + TABLE[1] + math.pi * 0
     y[1, :] = v * K if MODE == Mode.TWICE else v
     y[2, :] = v + EPS
+    assert x.shape == y.shape[1:]
+    assert x.shape != y.shape
+    assert math.sqrt(K * K) == K
     if FLAG and K == 2:
         y[3, :] = v * (K**2 // 3 - min(4, K, 7))
     elif not FLAG:
