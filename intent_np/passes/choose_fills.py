@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..rules.simplify import node, substitute
+from ..rules.simplify import binder, node, substitute
 from ..terms.blocked import BLOCKED, BlockedProgram
 from ..terms.core import find, replace, rewrite, walk
 from ..terms.dtypes import bool_
 from ..terms.index import Const, apply, conjuncts, is_op
-from ..terms.normal import Load
+from ..terms.normal import Contract, Load, Reduce
 from .base import nanopass
 
 FILLS = (0, float("-inf"), float("inf"))
@@ -43,6 +43,26 @@ def _selects(program: Any) -> int:
     return sum(is_op(t, "select") for t in walk(program))
 
 
+def _where_false(v: Any, q: Any) -> Any:
+    """`v` in the lanes where `q` is false.  A reduction over an axis of `q` has all lanes, so it stays what it is."""
+
+    def closed(t: Any) -> bool:
+        return isinstance(t, (Reduce, Contract)) and t.axis in q.lanes or binder(t) in q.lanes | q.needs
+
+    inside: set[Any] = set()
+    stack = [v]
+    while stack:
+        t = stack.pop()
+        if t not in inside:
+            inside.add(t)
+            stack.extend(() if t is q or closed(t) else t.children())
+    done: dict[Any, Any] = {}
+    for t in walk(v):
+        if t in inside:
+            done[t] = Const(False, bool_) if t is q else t if closed(t) else node(t.rebuild(done))  # type: ignore[attr-defined]
+    return done[v]
+
+
 def drop_neutral(program: Any) -> Any:
     """select(P, v, c) -> v where every way for P to be false already makes v equal c."""
 
@@ -50,7 +70,7 @@ def drop_neutral(program: Any) -> Any:
         t = node(t)
         if is_op(t, "select") and isinstance(t.args[2], Const):
             p, v, c = t.args
-            needed = [q for q in conjuncts(p) if substitute(v, {q: Const(False, bool_)}) is not c]
+            needed = [q for q in conjuncts(p) if _where_false(v, q) is not c]
             if not needed and (conjuncts(p)):
                 return v
             if len(needed) < len(conjuncts(p)):
