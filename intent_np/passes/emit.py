@@ -98,7 +98,7 @@ class _Emitter:
         grid, coordinates = [], []
         for a in self.program.space:
             lo, hi = a.axis.lo, a.axis.hi  # type: ignore[attr-defined]
-            extent = node(sub(hi, lo))
+            extent = node(apply("maximum", node(sub(hi, lo)), const(0)))  # a domain may end before it begins
             label = self.names.get(a, "i")
             if isinstance(a, Point):
                 grid.append(extent)
@@ -208,7 +208,8 @@ class _Emitter:
             case Load():
                 parts = {c: self.emit(c) for c in (*t.index, *((t.valid,) if t.valid is not None else ()))}
                 valid = None if t.valid is None else parts[t.valid]
-                return Load(t.view, tuple(parts[i] for i in t.index), valid, integral(t.fill) if valid is not None else 0)
+                address = self._reaching(tuple(parts[i] for i in t.index), valid)
+                return Load(t.view, address, valid, integral(t.fill) if valid is not None else 0)
         if is_op(t, "add") and t.type is not index and (accumulated := self._accumulate(t)) is not None:
             return accumulated
         waiting = sorted(t.children(), key=lambda c: not contains(c, Loop))  # loops first: epilogue loads come behind them
@@ -224,6 +225,13 @@ class _Emitter:
 
     def _with_lane(self, v: Any, size: Physical) -> Any:
         return v if size in v.lanes else Broadcast(v, (size,))
+
+    def _reaching(self, index: tuple[Any, ...], valid: Any) -> tuple[Any, ...]:
+        """An address that varies along every axis of its validity."""
+        lanes = frozenset().union(*(i.lanes for i in index))
+        if valid is None or valid.lanes <= lanes or not index:
+            return index
+        return (Broadcast(index[0], tuple(sorted(valid.lanes - lanes, key=lambda p: p.name))), *index[1:])
 
     def _coordinate(self, t: Any) -> Any:
         a = t.axis

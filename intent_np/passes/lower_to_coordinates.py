@@ -13,9 +13,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import error
+from ..rules.bounds import inside
 from ..rules.simplify import node
 from ..terms import logical as L
-from ..terms.core import arena, find, inherit, named
+from ..terms.core import arena, find, inherit, named, replace, rewrite
 from ..terms.index import Apply, Cast, Const, Value, add, apply, conjunction, const, is_const, mul, sub
 from ..terms.normal import NORMAL, Axis, Contract, Coord, Load, Program, Proj, Reduce, Store, builtin, identity
 from .base import nanopass
@@ -133,6 +134,9 @@ class _Lowering:
         match v:
             case Const() | L.Extent() | L.Stride() | L.Param():
                 return v
+            case Apply() if v.op.name == "select":
+                c, x, y = (self.scalar(a) for a in v.args)
+                return apply(v.op, c, _guarded(x, c), _guarded(y, node(apply("not", c))))
             case Apply():
                 return apply(v.op, *(self.scalar(a) for a in v.args))
             case Cast():
@@ -267,3 +271,14 @@ class _Lowering:
 
 def _span(t: Any) -> Any:
     return next(iter(arena().spans.get(t, ())), None)
+
+
+def _guarded(v: Any, condition: Value) -> Any:
+    """`v` as it is evaluated where `condition` holds: a load that is not certainly inside its view is made only there."""
+
+    def step(t: Any) -> Any:
+        if isinstance(t, Load) and not all(inside(i, e) for i, e in zip(t.index, t.view.shape, strict=True)):
+            t = replace(t, valid=conjunction(t.valid, condition))
+        return node(t)
+
+    return rewrite((v,), step)[0]

@@ -263,7 +263,7 @@ def loads_guarded(program: BlockedProgram) -> Iterator[str]:
 
 def _guard(t: Any) -> Iterator[str]:
     address: frozenset[Any] = frozenset().union(*(i.lanes for i in t.index)) if t.index else NO_AXES
-    if t.valid is not None and not t.valid.lanes <= address:
+    if isinstance(t, Store) and t.valid is not None and not t.valid.lanes <= address:
         yield f"the validity of an access varies along {set(t.valid.lanes - address)}, its address does not: {t}"
     if isinstance(t, Store) and not t.value.lanes <= address:
         yield f"a value varies along {set(t.value.lanes - address)} where its address does not: {t}"
