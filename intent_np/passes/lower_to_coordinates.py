@@ -264,7 +264,10 @@ class _Lowering:
                     taken |= {a}
                     positions.append(self.position(p.domain, a))
         value = self.fitted(s.value, tuple(positions))
-        store = Store(s.view, self._indices(s.subscripts, tuple(positions)), value, conjunction(*guards))
+        condition = conjunction(*guards)
+        if condition is not None:
+            value = _guarded(value, condition)
+        store = Store(s.view, self._indices(s.subscripts, tuple(positions)), value, condition)
         self.stores[s] = store
         return inherit(s, store)  # type: ignore[return-value]
 
