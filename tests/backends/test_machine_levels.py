@@ -1,0 +1,251 @@
+"""Random programs mean the same at every level, however they are blocked, cut, narrowed and ordered.
+
+Elements are i32, whose sums and products wrap: every regrouping is exact, so that results are compared bit for bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from intent_np.backends.program import run
+from intent_np.passes.pipeline import PIPELINE
+from intent_np.passes.pipeline import run as passes
+from intent_np.terms.core import Arena, named
+from intent_np.terms.dtypes import i32, index
+from intent_np.terms.gpu import Kernel
+from intent_np.terms.index import Cast, Const, Extent, Value, add, apply, const, lt, select, sub
+from intent_np.terms.normal import NORMAL, Arg, Axis, Combine, Contract, Coord, Load, Program, Proj, Reduce, Store
+
+from .machine_programs import reduction, view
+
+NAMES = "MNK"
+SHAPES = ("MN", "NK", "M", "N", "K", "KM")
+EXTENTS = st.fixed_dictionaries({n: st.sampled_from([0, 1, 2, 3, 7, 8, 9, 13]) for n in NAMES})
+ORDERS = st.sampled_from(["forward", "reverse", "random"])
+
+
+def over(name: str, use: int = 0) -> Axis:
+    """An axis over an extent, which passes take a block size for by this name."""
+    return named(Axis(const(0), Extent(name), use), f"{name.lower()}{use or ''}")
+
+
+@dataclass
+class Maker:
+    """Draws values over the axes in scope.  Each name of `NAMES` is an extent, with two axes over it."""
+
+    draw: st.DrawFn
+
+    def pick(self, *options: Any) -> Any:
+        return self.draw(st.sampled_from(options))
+
+    def coordinate(self, name: str, scope: list[Axis]) -> tuple[Value, Value | None]:
+        """An index into 0..name, and the predicate under which it is inside (None: always)."""
+        extent = Extent(name)
+        here = [a for a in scope if a.hi is extent]
+        kind = self.pick("same", "same", "same", "mirrored", "shifted", "other") if here else "other"
+        if kind == "other":
+            at = Coord(self.pick(*scope)) if scope else const(self.draw(st.integers(0, 3)))
+            return at, lt(at, extent)
+        at = Coord(self.pick(*here))
+        if kind == "mirrored":
+            return sub(sub(extent, const(1)), at), None
+        if kind == "shifted":
+            at = add(at, const(self.draw(st.integers(1, 3))))
+            return at, lt(at, extent)
+        return at, None
+
+    def load(self, scope: list[Axis]) -> Value:
+        shape = self.pick(*SHAPES)
+        places = [self.coordinate(n, scope) for n in shape]
+        guards = [g for _, g in places if g is not None]
+        valid = apply("and", *guards) if guards else None
+        source = view(f"in_{shape}", "in", i32, *(Extent(n) for n in shape))
+        return Load(source, tuple(at for at, _ in places), valid, self.draw(st.integers(-2, 2)) if guards else 0)
+
+    def predicate(self, scope: list[Axis]) -> Value:
+        sides = [Coord(a) for a in scope] + [Extent(self.pick(*NAMES)), const(self.draw(st.integers(0, 9)))]
+        p = apply(self.pick("lt", "le"), self.pick(*sides), self.pick(*sides))
+        return apply("not", p) if self.pick(False, False, True) else p
+
+    def value(self, depth: int, scope: list[Axis]) -> Value:
+        kinds = ["load", "load", "const"] + ["coordinate"] * bool(scope)
+        if depth:
+            kinds = ["load", "apply", "apply", "select", "reduce", "reduce", "arguments", "contract", "shared"]
+        match self.pick(*kinds):
+            case "const":
+                return Const(self.draw(st.integers(-3, 3)), i32)
+            case "coordinate":
+                return Cast(Coord(self.pick(*scope)), i32)
+            case "apply":
+                name = self.pick("add", "sub", "mul", "maximum", "minimum")
+                return apply(name, self.value(depth - 1, scope), self.value(depth - 1, scope))
+            case "shared":  # one value in two places, one of them inside of a reduction
+                v, bound = self.value(depth - 1, scope), self.fresh(scope)
+                inner = apply("maximum", v, self.value(depth - 1, [*scope, bound]))
+                return add(v, reduction("sum", bound, inner))
+            case "select":
+                return select(self.predicate(scope), self.value(depth - 1, scope), self.value(depth - 1, scope))
+            case "reduce":
+                bound = self.fresh(scope)
+                name = self.pick("sum", "max", "min", "prod")
+                return reduction(name, bound, self.value(depth - 1, [*scope, bound]))
+            case "arguments":
+                return self.extreme(depth, scope)
+            case "contract":
+                bound = self.fresh(scope)
+                sides = [self.value(depth - 1, [*scope, bound]) for _ in "lr"]
+                return Contract(bound, *sides, i32)
+        return self.load(scope)
+
+    def fresh(self, scope: list[Axis]) -> Axis:
+        """An axis to bind: often one that some other binder, or the store, has as well."""
+        free = [a for n in NAMES for u in (0, 1) if (a := over(n, u)) not in scope]
+        return self.pick(*free, *(scope if self.pick(False, True) else ()))
+
+    def extreme(self, depth: int, scope: list[Axis]) -> Value:
+        """The greatest of some values, or where it is."""
+        bound = self.fresh(scope)
+        v = self.value(depth - 1, [*scope, bound])
+        (av, ai), (bv, bi) = ((Arg(s, 0, i32), Arg(s, 1, index)) for s in "ab")
+        left = apply("or", lt(bv, av), apply("and", apply("eq", av, bv), apply("le", ai, bi)))
+        combine = Combine((i32, index), (select(left, av, bv), select(left, ai, bi)))
+        pair = Reduce(bound, combine, (v, Coord(bound)), (Const(i32.range[0], i32), const(2**40)))
+        return Proj(pair, 0) if self.pick(False, True) else Cast(Proj(pair, 1), i32)
+
+    def program(self) -> Program:
+        free = [over("M"), *([over("N")] if self.pick(False, True) else [])]
+        extents, at = tuple(a.hi for a in free), tuple(Coord(a) for a in free)
+        y, z = view("y", "out", i32, *extents), view("z", "out", i32, *extents)
+        valid = self.predicate(free) if self.pick(False, False, True) else None
+        effects = [Store(y, at, self.value(self.draw(st.integers(0, 3)), free), valid)]
+        if self.pick(False, True):
+            effects.append(Store(z, at, self.value(self.draw(st.integers(0, 2)), free)))
+        inputs = [view(f"in_{s}", "in", i32, *(Extent(n) for n in s)) for s in SHAPES]
+        return Program("random", (*inputs, y, z, *(Extent(n) for n in NAMES)), tuple(effects))
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Program:
+    """A well-formed normal program with one or two stores."""
+    program = Maker(draw).program()
+    assert not NORMAL.check(program)
+    return program
+
+
+def arguments(program: Program, extents: dict[str, int]) -> dict[str, Any]:
+    """Random inputs, and outputs with recognizable contents, in memory of several layouts."""
+    generator = np.random.default_rng(7)
+    arrays: dict[str, Any] = {}
+    for i, v in enumerate(p for p in program.parameters if hasattr(p, "shape")):
+        shape = tuple(extents[e.name] for e in v.shape)  # type: ignore[attr-defined]
+        array = generator.integers(-4, 5, shape).astype(np.int32) if v.mode == "in" else np.full(shape, 77, np.int32)
+        arrays[v.name] = array if i % 2 else np.ascontiguousarray(array.T).T  # type: ignore[attr-defined]
+    return arrays
+
+
+def result(program: Any, given: dict[str, Any], extents: dict[str, int], **how: Any) -> dict[str, Any]:
+    """The outputs of one run, strictly checked."""
+    arrays = {n: a.copy(order="K") if n in "yz" else a for n, a in given.items()}
+    run(program, arrays, extents, strict=True, **how)
+    return {n: arrays[n] for n in "yz"}
+
+
+def agree(expected: dict[str, Any], found: dict[str, Any], where: str) -> None:
+    for name in expected:
+        np.testing.assert_array_equal(found[name], expected[name], err_msg=where)
+
+
+@given(st.data(), EXTENTS, ORDERS)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+def test_a_normal_program_is_its_grouped_program(data: st.DataObject, extents: dict[str, int], order: str) -> None:
+    with Arena():
+        program = data.draw(programs())
+        given_ = arguments(program, extents)
+        expected = result(program, given_, extents)
+        agree(expected, result(program, given_, extents, order=order, budget=64), "normal, in pieces")
+        grouped = passes(program, stop_after="form_groups")
+        for budget in (64, 1 << 24):
+            agree(expected, result(grouped, given_, extents, order=order, budget=budget), f"grouped, {budget}")
+
+
+@st.composite
+def choices(draw: st.DrawFn) -> dict[str, Any]:
+    """Options: block sizes, which extents have a known bound (so that an axis may be resident), passes left out."""
+    bounds = {n: 16 for n in NAMES if draw(st.booleans())}
+    axes = [f"{n.lower()}{u}" for n in NAMES if n not in bounds for u in ("", "1")]  # a fragment may hold a bounded one
+    sizes = {a: draw(st.sampled_from([1, 2, 4, 8])) for a in axes}
+    options: dict[str, Any] = {p.name: {} for p in PIPELINE if p.source.name == "blocked" and "enabled" in p.options}
+    for name in draw(st.lists(st.sampled_from(sorted(options)), max_size=2, unique=True)):
+        options[name]["enabled"] = False
+    options["narrow_ranges"] |= {"skip": draw(st.booleans()), "peel": draw(st.booleans())}
+    options["block_axes"] = {"sizes": sizes, "lanewise": draw(st.booleans())}
+    return options | {"bind_class": {"bounds": bounds}}
+
+
+def check_passes(program: Program, extents: dict[str, int], options: dict[str, Any], order: str = "forward") -> None:
+    """The program behind every pass computes what the program does."""
+    given_ = arguments(program, extents)
+    expected = result(program, given_, extents)
+    stages: list[tuple[str, Any]] = []
+    passes(program, stop_after="emit", check=True, options=options, observe=lambda p, t: stages.append((p.name, t)))
+    assert isinstance(stages[-1][1], Kernel)
+    previous: Any = program
+    for name, stage in stages:
+        if stage is not previous:
+            agree(expected, result(stage, given_, extents, order=order, budget=1 << 12), name)
+        previous = stage
+
+
+@given(st.data(), EXTENTS, choices(), ORDERS)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+def test_every_pass_keeps_the_result(
+    data: st.DataObject, extents: dict[str, int], options: dict[str, Any], order: str
+) -> None:
+    with Arena():
+        check_passes(data.draw(programs()), extents, options, order)
+
+
+# ---- what random programs have found
+
+
+def element(name: str, *at: Value, valid: Value | None = None, fill: int = 0) -> Load:
+    return Load(view(f"in_{name}", "in", i32, *(Extent(n) for n in name)), at, valid, fill)
+
+
+def check_store(value: Value, free: tuple[Axis, ...], extents: dict[str, int], **options: dict[str, Any]) -> None:
+    y, z = (view(n, "out", i32, *(a.hi for a in free)) for n in "yz")
+    inputs = [view(f"in_{s}", "in", i32, *(Extent(n) for n in s)) for s in SHAPES]
+    store = Store(y, tuple(Coord(a) for a in free), value)
+    check_passes(Program("found", (*inputs, y, z, *(Extent(n) for n in NAMES)), (store,)), extents, options)
+
+
+M, N, K, M1, N1 = over("M"), over("N"), over("K"), over("M", 1), over("N", 1)
+
+
+def test_a_mask_stays_where_only_an_inner_reduction_over_its_axis_is_neutral() -> None:
+    ones = reduction("sum", K, Const(1, i32))
+    value = Contract(K, element("M", Coord(M), valid=lt(Coord(M), Extent("N")), fill=1), ones, i32)
+    check_store(value, (M,), {"M": 2, "N": 1, "K": 3}, bind_class={"bounds": {"K": 16}})
+
+
+def test_a_hoisted_value_takes_no_name_of_a_loop_that_comes_behind_it() -> None:
+    columns = reduction("sum", M1, element("MN", Coord(M), Coord(N)))
+    row = reduction("sum", K, element("M", Coord(M)))
+    value = add(columns, reduction("sum", N1, apply("maximum", columns, row)))
+    sizes = {"sizes": {"m": 1, "m1": 1, "n": 1, "n1": 1}, "lanewise": False}
+    check_store(value, (M, N), {"M": 3, "N": 5, "K": 2}, block_axes=sizes, bind_class={"bounds": {"K": 16}})
+
+
+def test_a_contraction_has_its_axis_where_no_operand_varies_along_it() -> None:
+    value = Contract(M1, Cast(Coord(M), i32), element("N", Coord(N)), i32)
+    check_store(value, (M, N), {"M": 5, "N": 3, "K": 0}, block_axes={"sizes": {"m": 1, "m1": 2, "n": 1}})
+
+
+def test_a_loop_in_a_loop_in_a_traversal_stays_where_it_is() -> None:
+    value = reduction("max", N, reduction("sum", K, element("NK", Coord(N), Coord(K))))
+    check_store(value, (M,), {"M": 3, "N": 5, "K": 7}, block_axes={"sizes": {"n": 2, "k": 2}, "lanewise": False})
