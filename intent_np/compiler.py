@@ -147,28 +147,33 @@ class Compilation:
         variants = [self.variant(holds) for holds in dict.fromkeys(wanted)]
         return DeviceArtifact(self.plan, self.target, variants, self.variant, texts=self.texts)
 
+    def launch(self, holds: VariantClass) -> tuple[Any, dict[str, str]]:
+        """The last term before text, for one class, and the texts of the levels behind the shared ones."""
+        trace = Trace()
+        options: dict[str, Any] = {
+            "bind_class": bound_class(self.plan, holds),
+            "lower_to_triton": {"index_bits": holds.index_bits},
+        }
+        with self.lock, self.arena:
+            launch = self.lowered(self.normal, options=options, trace=trace, after="order_effects")
+            levels = {p.target.name: trace.programs[p.name] for p in PIPELINE if p.name in trace.programs}
+            return launch, {level: show(program) for level, program in levels.items() if level not in SHARED_LEVELS}
+
     def variant(self, holds: VariantClass) -> Variant:
         """Compile one variant: from `bind_class` to a cubin."""
         from .backends.triton.compiler import compile_source
         from .backends.triton.printer import Printer
 
+        launch, texts = self.launch(holds)
         with self.lock, self.arena:
-            trace = Trace()
-            options: dict[str, Any] = {
-                "bind_class": bound_class(self.plan, holds),
-                "lower_to_triton": {"index_bits": holds.index_bits},
-            }
-            launch = self.lowered(self.normal, options=options, trace=trace, after="order_effects")
             printer = Printer(launch.function, self.target.compute_capability)
             source = printer.module()
-            texts = {p.target.name: trace.programs[p.name] for p in PIPELINE if p.name in trace.programs}
-            shown = {level: show(program) for level, program in texts.items() if level not in SHARED_LEVELS}
         with tempfile.TemporaryDirectory() as folder:
             compiled = compile_source(
                 source, launch.function.name, signature(launch), constants(launch), divisibility(launch), self.target,
                 launch.function.num_warps, launch.function.num_stages, folder, spans=printer.spans,
             )  # fmt: skip
-        return Variant(variant_plan(launch, holds, compiled), compiled.cubin, compiled.ptx, source, shown)
+        return Variant(variant_plan(launch, holds, compiled), compiled.cubin, compiled.ptx, source, texts)
 
 
 def _last_before_triton() -> str:
