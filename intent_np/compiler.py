@@ -173,7 +173,9 @@ class Compilation:
                 source, launch.function.name, signature(launch), constants(launch), divisibility(launch), self.target,
                 launch.function.num_warps, launch.function.num_stages, folder, spans=printer.spans,
             )  # fmt: skip
-        return Variant(variant_plan(launch, holds, compiled), compiled.cubin, compiled.ptx, source, texts)
+        with self.lock, self.arena:
+            plan = variant_plan(launch, holds, compiled)
+        return Variant(plan, compiled.cubin, compiled.ptx, source, texts)
 
 
 def _last_before_triton() -> str:
