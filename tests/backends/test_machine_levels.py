@@ -19,7 +19,21 @@ from intent_np.terms.core import Arena, named
 from intent_np.terms.dtypes import i32, index
 from intent_np.terms.gpu import Kernel
 from intent_np.terms.index import Cast, Const, Extent, Value, add, apply, const, lt, select, sub
-from intent_np.terms.normal import NORMAL, Arg, Axis, Combine, Contract, Coord, Load, Program, Proj, Reduce, Store
+from intent_np.terms.normal import (
+    NORMAL,
+    Arg,
+    Axis,
+    Combine,
+    Contract,
+    Coord,
+    Load,
+    Part,
+    Program,
+    Proj,
+    Reduce,
+    Region,
+    Store,
+)
 
 from .machine_programs import reduction, view
 
@@ -39,14 +53,15 @@ class Maker:
     """Draws values over the axes in scope.  Each name of `NAMES` is an extent, with two axes over it."""
 
     draw: st.DrawFn
+    ragged: bool = False  # with axes whose bounds are coordinates of others
 
     def pick(self, *options: Any) -> Any:
         return self.draw(st.sampled_from(options))
 
-    def coordinate(self, name: str, scope: list[Axis]) -> tuple[Value, Value | None]:
+    def coordinate(self, name: str, scope: list[Any]) -> tuple[Value, Value | None]:
         """An index into 0..name, and the predicate under which it is inside (None: always)."""
         extent = Extent(name)
-        here = [a for a in scope if a.hi is extent]
+        here = [a for a in scope if (d := getattr(a, "axis", a)).hi is extent and d.lo is const(0)]
         kind = self.pick("same", "same", "same", "mirrored", "shifted", "other") if here else "other"
         if kind == "other":
             at = Coord(self.pick(*scope)) if scope else const(self.draw(st.integers(0, 3)))
@@ -59,7 +74,7 @@ class Maker:
             return at, lt(at, extent)
         return at, None
 
-    def load(self, scope: list[Axis]) -> Value:
+    def load(self, scope: list[Any]) -> Value:
         shape = self.pick(*SHAPES)
         places = [self.coordinate(n, scope) for n in shape]
         guards = [g for _, g in places if g is not None]
@@ -67,15 +82,26 @@ class Maker:
         source = view(f"in_{shape}", "in", i32, *(Extent(n) for n in shape))
         return Load(source, tuple(at for at, _ in places), valid, self.draw(st.integers(-2, 2)) if guards else 0)
 
-    def predicate(self, scope: list[Axis]) -> Value:
+    def predicate(self, scope: list[Any]) -> Value:
         sides = [Coord(a) for a in scope] + [Extent(self.pick(*NAMES)), const(self.draw(st.integers(0, 9)))]
         p = apply(self.pick("lt", "le"), self.pick(*sides), self.pick(*sides))
         return apply("not", p) if self.pick(False, False, True) else p
 
-    def value(self, depth: int, scope: list[Axis]) -> Value:
+    def value(self, depth: int, scope: list[Any]) -> Value:
         kinds = ["load", "load", "const"] + ["coordinate"] * bool(scope)
         if depth:
-            kinds = ["load", "apply", "apply", "select", "reduce", "reduce", "arguments", "contract", "shared"]
+            kinds = [
+                "load",
+                "apply",
+                "apply",
+                "select",
+                "reduce",
+                "reduce",
+                "arguments",
+                "contract",
+                "shared",
+                "region",
+            ]
         match self.pick(*kinds):
             case "const":
                 return Const(self.draw(st.integers(-3, 3)), i32)
@@ -95,27 +121,46 @@ class Maker:
                 name = self.pick("sum", "max", "min", "prod")
                 return reduction(name, bound, self.value(depth - 1, [*scope, bound]))
             case "arguments":
-                return self.extreme(depth, scope)
+                bound = self.fresh(scope)
+                return self.extreme("greatest", bound, self.value(depth - 1, [*scope, bound]))
+            case "region":
+                return self.first(depth, scope)
             case "contract":
                 bound = self.fresh(scope)
                 sides = [self.value(depth - 1, [*scope, bound]) for _ in "lr"]
                 return Contract(bound, *sides, i32)
         return self.load(scope)
 
-    def fresh(self, scope: list[Axis]) -> Axis:
+    def fresh(self, scope: list[Any]) -> Axis:
         """An axis to bind: often one that some other binder, or the store, has as well."""
         free = [a for n in NAMES for u in (0, 1) if (a := over(n, u)) not in scope]
+        if self.ragged and scope:
+            free.append(Axis(const(0), add(Coord(self.pick(*scope)), const(1))))
+            free.append(Axis(Coord(self.pick(*scope)), Extent(self.pick(*NAMES))))
         return self.pick(*free, *(scope if self.pick(False, True) else ()))
 
-    def extreme(self, depth: int, scope: list[Axis]) -> Value:
-        """The greatest of some values, or where it is."""
-        bound = self.fresh(scope)
-        v = self.value(depth - 1, [*scope, bound])
+    def extreme(self, which: str, bound: Any, v: Value) -> Value:
+        """The greatest of some values, or where it is; or the first of them."""
         (av, ai), (bv, bi) = ((Arg(s, 0, i32), Arg(s, 1, index)) for s in "ab")
-        left = apply("or", lt(bv, av), apply("and", apply("eq", av, bv), apply("le", ai, bi)))
+        left = apply("le", ai, bi)
+        if which == "greatest":
+            left = apply("or", lt(bv, av), apply("and", apply("eq", av, bv), left))
         combine = Combine((i32, index), (select(left, av, bv), select(left, ai, bi)))
         pair = Reduce(bound, combine, (v, Coord(bound)), (Const(i32.range[0], i32), const(2**40)))
-        return Proj(pair, 0) if self.pick(False, True) else Cast(Proj(pair, 1), i32)
+        return Proj(pair, 0) if which == "first" or self.pick(False, True) else Cast(Proj(pair, 1), i32)
+
+    def first(self, depth: int, scope: list[Any]) -> Value:
+        """A region that is not commutative: how many members there are, the first one, and the sum."""
+        free = [a for n in NAMES for u in (0, 1) if (a := over(n, u)) not in scope]
+        bound = self.pick(*free)
+        part = Part(bound)
+        v = self.value(depth - 1, [*scope, part])
+        values = reduction("sum", part, Const(1, i32)), self.extreme("first", part, v), reduction("sum", part, v)
+        (an, af, at), (bn, bf, bt) = ([Arg(s, i, i32) for i in range(3)] for s in "ab")
+        none = lt(an, Const(1, i32))
+        combine = Combine((i32, i32, i32), (add(an, bn), select(none, bf, af), add(at, bt)))
+        identities = tuple(Const(i, i32) for i in (0, i32.range[0], 0))
+        return Proj(Region(bound, combine, values, identities), self.draw(st.integers(0, 2)))
 
     def program(self) -> Program:
         free = [over("M"), *([over("N")] if self.pick(False, True) else [])]
@@ -130,9 +175,9 @@ class Maker:
 
 
 @st.composite
-def programs(draw: st.DrawFn) -> Program:
+def programs(draw: st.DrawFn, ragged: bool = False) -> Program:
     """A well-formed normal program with one or two stores."""
-    program = Maker(draw).program()
+    program = Maker(draw, ragged).program()
     assert not NORMAL.check(program)
     return program
 
@@ -164,7 +209,7 @@ def agree(expected: dict[str, Any], found: dict[str, Any], where: str) -> None:
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 def test_a_normal_program_is_its_grouped_program(data: st.DataObject, extents: dict[str, int], order: str) -> None:
     with Arena():
-        program = data.draw(programs())
+        program = data.draw(programs(ragged=True))
         given_ = arguments(program, extents)
         expected = result(program, given_, extents)
         agree(expected, result(program, given_, extents, order=order, budget=64), "normal, in pieces")

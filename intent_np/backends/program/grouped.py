@@ -41,11 +41,11 @@ def _perform(group: Group, memory: Memory, order: str, budget: int, cuts: int) -
     """The instances of one group."""
     terms = performed(group)
     workset = list(group.workset)
-    inside = [a for a in closure(t for t in terms if isinstance(t, Axis)) if a not in workset]
-    axes = workset + inside + [t for t in terms if isinstance(t, Part)]
+    inside = [a for a in closure(t for t in terms if isinstance(t, (Axis, Part))) if a not in workset]
+    axes = workset + inside
     values = Coordinates(memory, {a: d for d, a in enumerate(axes)}, group.effects, cuts)
     whole = {a: values.whole(a) for a in workset}
-    extents = _extents(values, inside, axes, whole)
+    extents = _extents(values, inside, whole)
     plan = planned(group.effects, overlapping(memory.arguments), own=False)
 
     def bytes_of(sizes: Sequence[int]) -> int:
@@ -78,11 +78,11 @@ EMPTY = Binding(np.arange(0))
 """Stands for an axis until the axes that its bounds vary along are bound."""
 
 
-def _extents(values: Coordinates, inside: list[Any], axes: list[Any], whole: Mapping[Any, Binding]) -> dict[Any, int]:
+def _extents(values: Coordinates, inside: list[Any], whole: Mapping[Any, Binding]) -> dict[Any, int]:
     """Extents of the axes inside one instance; of a ragged one the longest."""
     extents: dict[Any, int] = dict.fromkeys(whole, 1)
     with values.within(dict(whole) | dict.fromkeys(inside, EMPTY)):
         for a in inside:
-            values.bound[a] = values.whole(a)
+            values.bound[a] = values.whole(a.axis if isinstance(a, Part) else a)
             extents[a] = values.bound[a].members.size
-    return extents | {p: extents.get(p.axis, 1) for p in axes if isinstance(p, Part)}
+    return extents

@@ -51,8 +51,7 @@ def _perform(effect: Store, memory: Memory, order: str, budget: int, cuts: int) 
     """One store over its free axes, in pieces whose temporaries fit the budget."""
     terms = performed(effect)
     free = closure(_in_order(effect))
-    axes = closure([*free, *(t for t in terms if isinstance(t, Axis))])
-    axes += [t for t in terms if isinstance(t, Part)]
+    axes = closure([*free, *(t for t in terms if isinstance(t, (Axis, Part)))])
     values = Coordinates(memory, {a: d for d, a in enumerate(axes)}, (effect,), cuts)
     whole: dict[Any, Binding] = {}
     for a in axes:
