@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..errors import error
 from ..rules.facts import at_most
 from ..rules.simplify import node
 from ..terms.blocked import BLOCKED, Base, BlockedProgram, Carry, Loop, Perform, Point, Segment, Slice, Tile, scoped
@@ -82,6 +83,11 @@ def _uses(roots: tuple[Any, ...]) -> dict[Any, int]:
     return count
 
 
+def _writes(*effects: Any) -> set[View]:
+    """The views that these effects store into."""
+    return {s.view for s in find(effects, Store)}
+
+
 class _Emitter:
     def __init__(self, program: BlockedProgram) -> None:
         self.program = program
@@ -91,6 +97,7 @@ class _Emitter:
         self.root.taken = {p.name for p in program.parameters} | {"pid", "grid"}  # type: ignore[attr-defined]
         self.root.taken |= {t.name for t in find(program, (Physical, Stride, Extent))}  # type: ignore[arg-type]
         self.based = {b.axis for b in find(program, Base)}
+        self.reread = _writes(program) & {t.view for t in find(program, Load)}
 
     # ---- the kernel
 
@@ -110,8 +117,7 @@ class _Emitter:
                 start = node(add(mul(var, a.size), lo)) if not is_const(lo, 0) else mul(var, a.size)  # type: ignore[attr-defined]
                 self.root.done[Base(a)] = self.let(start, label + "0", self.root) if a in self.based else start
             coordinates.append(var)
-        for e in self.program.effects:
-            self.effect(e)
+        self.effects(self.program.effects)
         body = tuple(self.root.body)
         physical = {p.name: p for p in find((*body, *grid), Physical)}
         ordered = tuple(physical[n] for n in dict.fromkeys([a.size.name for a in self.program.space if isinstance(a, Tile)] + list(physical)))  # fmt: skip
@@ -257,6 +263,56 @@ class _Emitter:
 
     # ---- effects and loops
 
+    def effects(self, effects: tuple[Any, ...], values: tuple[Any, ...] = ()) -> None:
+        """Perform effects in order.  What later ones, or the values behind them, read as it was before is read first:
+        loads and loops without effects move in front of the store, a loop with effects is performed ahead of it."""
+        rest = list(effects)
+        while rest:
+            old = {e: self._read_later(e, (*(x for x in rest if x is not e), *values)) for e in rest}
+            ready = (e for i, e in enumerate(rest) if all(old[e].values()) and not _writes(e) & _writes(*rest[:i]))
+            e = next(ready, None)
+            if e is None:
+                t = next(t for t, possible in old[rest[0]].items() if not possible)
+                span = next(iter(arena().spans.get(t, ())), None)
+                raise error("E707", span=span, name=t.view.name, found="a read of what an earlier loop has replaced")
+            for t in old[e]:
+                self._loop(t) if isinstance(t, Loop) else self.emit(t)
+            self.effect(e)
+            rest.remove(e)
+
+    def _read_later(self, e: Any, others: tuple[Any, ...]) -> dict[Any, bool]:
+        """The loads and loops of others that must not see what `e` writes, and whether they can be computed here."""
+        found: dict[Any, bool] = {}
+        written = _writes(e) & self.reread
+        if not written:
+            return found
+        here = self._open_slices()
+        passed, seen = set(self._loops_before(e)), set()
+        stack = [(t, here) for t in reversed(others)]
+        while stack:
+            t, slices = stack.pop()
+            if (t, slices) in seen or t in passed or isinstance(t, Loop) and t in self.home(t).done:
+                continue
+            seen.add((t, slices))
+            inside = slices
+            if isinstance(t, Loop):
+                if slices == here and t.needs <= here and not _writes(t):
+                    if any(x.view in written for x in find(t, Load)):
+                        found[t] = True
+                    continue
+                inside = slices - {t.slice}
+            elif isinstance(t, Load) and t.view in written:
+                found[t] = found.get(t, True) and t.needs <= slices
+            stack.extend((c, inside) for c in reversed(t.children()))
+        return found
+
+    def _open_slices(self) -> frozenset[Any]:
+        s, found = self.scope, set()
+        while s.parent is not None:
+            found.add(s.slice)
+            s = s.parent
+        return frozenset(found)
+
     def effect(self, e: Any) -> None:
         if isinstance(e, Perform):
             self._loop(e.loop)
@@ -267,15 +323,21 @@ class _Emitter:
         valid = None if e.valid is None else self.emit(e.valid)
         self.scope.body.append(inherit(e, Store(e.view, tuple(parts[i] for i in e.index), parts[e.value], valid)))
 
+    def _loops_before(self, t: Any) -> list[Loop]:
+        """The loops whose results an effect or a loop only reads: they come before it."""
+        loop = t.loop if isinstance(t, Perform) else t
+        if not isinstance(loop, Loop):
+            return list(find(t, Loop))
+        inside = (c for s in loop.segments for c in scoped((*s.values, *s.effects), loop.slice))
+        return [c for c in inside if isinstance(c, Loop) and c.needs <= loop.needs]
+
     def _loop(self, loop: Loop) -> None:
         home = self.home(loop)
         if loop in home.done:
             return
         here, self.scope = self.scope, home
-        for s in loop.segments:  # loops that this one only reads come before it
-            for t in scoped((*s.values, *s.effects), loop.slice):
-                if isinstance(t, Loop) and t.needs <= loop.needs:
-                    self._loop(t)
+        for t in self._loops_before(loop):
+            self._loop(t)
         lanes = [frozenset(a.size for a in s) for s in loop.component_lanes()]
         states = [self._state(loop, i, d, s) for i, (d, s) in enumerate(zip(loop.type, lanes, strict=True))]
         bounds = self._bounds(loop)
@@ -337,8 +399,7 @@ class _Emitter:
         for c in scoped((*segment.values, *segment.effects), loop.slice):
             if isinstance(c, Carry) and c.slice is loop.slice:
                 self.scope.done[c] = states[c.position]
-        for e in segment.effects:
-            self.effect(e)
+        self.effects(segment.effects, segment.values)
         self._advance(segment, states)
         outer.below |= self.scope.taken | self.scope.below
         body, self.scope = tuple(self.scope.body), outer

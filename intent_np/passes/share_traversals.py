@@ -10,8 +10,8 @@ from typing import Any
 
 from ..rules.simplify import node
 from ..terms.blocked import BLOCKED, BlockedProgram, Fold, Loop, Perform, Segment, Traverse
-from ..terms.core import inherit, replace, walk
-from ..terms.normal import Proj
+from ..terms.core import find, inherit, replace, walk
+from ..terms.normal import Load, Proj, Store
 from .base import nanopass
 
 
@@ -26,18 +26,35 @@ def share_traversals(program: BlockedProgram, *, enabled: bool = True) -> Blocke
     return replace(program, effects=cohorts.effects(program.effects))  # type: ignore[no-any-return]
 
 
+def _levels(terms: list[Any], least: dict[Any, int]) -> dict[Any, int]:
+    """How many loops wait for each other up to a term; a traversal has at least the level in `least`."""
+    level: dict[Any, int] = {}
+    for t in terms:
+        below = max((level[c] for c in t.children()), default=0)
+        level[t] = max(below + isinstance(t, (Fold, Traverse)), least.get(t, 0))
+    return level
+
+
+def _last_reader(t: Traverse, terms: list[Any], level: dict[Any, int]) -> int:
+    """The level of the last loop that reads, as it was before, a view into which `t` stores."""
+    written = {s.view for s in find(t, Store)}
+    loops = (r for r in terms if isinstance(r, (Fold, Traverse)) and any(x.view in written for x in find(r, Load)))
+    return max((level[r] for r in loops if t not in walk(r)), default=0)
+
+
 class _Cohorts:
     def __init__(self, roots: Iterable[Any], merge: bool) -> None:
         self.done: dict[Any, Any] = {}
         self.performed: set[Any] = set()
         self.members: dict[Any, list[Any]] = {}
-        level: dict[Any, int] = {}
         self.key: dict[Any, Any] = {}
-        for i, t in enumerate(walk(*roots)):
-            loop = isinstance(t, (Fold, Traverse))
-            level[t] = max((level[c] for c in t.children()), default=0) + loop  # type: ignore[attr-defined]
-            if loop:
-                key = (t.slice, t.needs, level[t]) if merge else (i,)  # type: ignore[attr-defined]
+        terms = walk(*roots)
+        level = _levels(terms, {})
+        if {t.view for t in terms if isinstance(t, Store)} & {t.view for t in terms if isinstance(t, Load)}:
+            level = _levels(terms, {t: _last_reader(t, terms, level) for t in terms if isinstance(t, Traverse)})
+        for i, t in enumerate(terms):
+            if isinstance(t, (Fold, Traverse)):
+                key = (t.slice, t.needs, level[t]) if merge else (i,)
                 self.key[t] = key
                 self.members.setdefault(key, []).append(t)
 
