@@ -10,7 +10,7 @@ from typing import Any
 
 from .core import NO_AXES, Literal, Term, arena, find, term
 from .dtypes import DType, bool_, index
-from .index import Apply, AxisLike, Cast, Const, Extent, Param, Physical, Stride, Value
+from .index import Apply, AxisLike, Cast, Const, Extent, Param, Physical, Stride, Value, representable
 from .language import Language
 
 
@@ -29,6 +29,10 @@ class Axis(AxisLike):
     use: int = 0
     syntax = "axis {lo}..{hi}{ use |use|}"
     binds = True
+
+    def infer(self) -> None:
+        if self.lo.type is not index or self.hi.type is not index:
+            raise TypeError(f"the bounds of an axis are {self.lo.type} and {self.hi.type}, not index")
 
     def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
         return self.lo.lanes | self.hi.lanes, self.lo.needs | self.hi.needs
@@ -51,6 +55,8 @@ class Coord(Value):
     syntax = "{axis}"
 
     def infer(self) -> DType:
+        if isinstance(self.axis, Physical):
+            raise TypeError(f"a coordinate along {self.axis.name}, which is a number")
         return index
 
     def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
@@ -78,6 +84,13 @@ class View(Term):
         if len(self.shape) != len(self.strides):
             raise TypeError(f"{self.name}: {len(self.shape)} extents, {len(self.strides)} strides")
         return self.dtype
+
+
+def holds(d: DType, v: bool | int | float) -> bool:
+    """Whether a number that is written without its dtype (0 for 0.0 or false) is an element of `d`."""
+    if d is bool_:
+        return v in (0, 1)
+    return representable(float(v), d) if d.is_float else type(v) is int and representable(v, d)
 
 
 def _check_access(view: View, indices: tuple[Value, ...], valid: Value | None) -> None:
@@ -120,6 +133,10 @@ class Load(Value):
 
     def infer(self) -> DType:
         _check_access(self.view, self.index, self.valid)
+        if self.valid is None and (type(self.fill) is not int or self.fill):
+            raise TypeError(f"a load of {self.view.name} whose lanes are all valid fills {self.fill}")
+        if not holds(self.view.dtype, self.fill):  # type: ignore[arg-type]
+            raise TypeError(f"{self.fill!r} is no element of {self.view.name}, which holds {self.view.dtype}")
         return self.view.dtype
 
     def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
@@ -151,7 +168,7 @@ class Combine(Term):
     binds = True
 
     def infer(self) -> None:
-        if tuple(b.type for b in self.bodies) != self.dtypes:
+        if not self.dtypes or tuple(b.type for b in self.bodies) != self.dtypes:
             raise TypeError(f"combine of {self.dtypes} has bodies of {tuple(b.type for b in self.bodies)}")
 
 
@@ -179,7 +196,7 @@ class Reduce(Value):
         return bound_axes(self, self.axis)
 
     def component_lanes(self) -> list[frozenset[Any]]:
-        return [s - {self.axis} for s in state_lanes((self.combine,), [v.lanes for v in self.values])]
+        return [s - {self.axis} | self.axis.lanes for s in state_lanes((self.combine,), [v.lanes for v in self.values])]
 
 
 @term
@@ -219,7 +236,8 @@ class Region(Value):
         return lanes - {self.axis, Part(self.axis)}, needs
 
     def component_lanes(self) -> list[frozenset[Any]]:
-        return state_lanes((self.combine,), [v.lanes - {self.axis, Part(self.axis)} for v in self.values])
+        bound = {self.axis, Part(self.axis)}
+        return state_lanes((self.combine,), [v.lanes - bound | self.axis.lanes for v in self.values])
 
 
 @term
@@ -233,6 +251,8 @@ class Proj(Value):
     def infer(self) -> DType:
         if not isinstance(self.value.type, tuple):
             raise TypeError("projection from a value that is no tuple")
+        if not 0 <= self.position < len(self.value.type):
+            raise TypeError(f"component {self.position} of a tuple of {len(self.value.type)}")
         return self.value.type[self.position]
 
     def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:

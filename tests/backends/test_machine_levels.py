@@ -131,13 +131,17 @@ class Maker:
                 return Contract(bound, *sides, i32)
         return self.load(scope)
 
+    def free(self, scope: list[Any]) -> list[Any]:
+        """Axes that are not in scope, nor have a part there: two coordinates of one domain are on two axes."""
+        return [a for n in NAMES for u in (0, 1) if (a := over(n, u)) not in scope and Part(a) not in scope]
+
     def fresh(self, scope: list[Any]) -> Axis:
         """An axis to bind: often one that some other binder, or the store, has as well."""
-        free = [a for n in NAMES for u in (0, 1) if (a := over(n, u)) not in scope]
+        free = self.free(scope)
         if self.ragged and scope:
             free.append(Axis(const(0), add(Coord(self.pick(*scope)), const(1))))
             free.append(Axis(Coord(self.pick(*scope)), Extent(self.pick(*NAMES))))
-        return self.pick(*free, *(scope if self.pick(False, True) else ()))
+        return self.pick(*(free or scope), *(scope if self.pick(False, True) else ()))
 
     def extreme(self, which: str, bound: Any, v: Value) -> Value:
         """The greatest of some values, or where it is; or the first of them."""
@@ -151,8 +155,7 @@ class Maker:
 
     def first(self, depth: int, scope: list[Any]) -> Value:
         """A region that is not commutative: how many members there are, the first one, and the sum."""
-        free = [a for n in NAMES for u in (0, 1) if (a := over(n, u)) not in scope]
-        bound = self.pick(*free)
+        bound = self.pick(*self.free(scope))
         part = Part(bound)
         v = self.value(depth - 1, [*scope, part])
         values = reduction("sum", part, Const(1, i32)), self.extreme("first", part, v), reduction("sum", part, v)

@@ -81,7 +81,11 @@ class Coordinates(Values):
         if lo.size == hi.size == 1:
             return Binding(np.arange(int(lo.flat[0]), max(int(lo.flat[0]), int(hi.flat[0]))))
         lo, hi = np.broadcast_arrays(lo, hi)
-        owners = np.broadcast_to(True if (m := self.members(axis.lanes)) is None else m, lo.shape) & (lo < hi)
+        owners = lo < hi
+        if (m := self.members(axis.lanes)) is not None:
+            # what those axes vary along in their turn does not matter: some member is enough
+            other = tuple(d for d, n in enumerate(owners.shape) if n == 1)
+            owners = owners & m.any(other, keepdims=True)
         if not owners.any():
             return Binding(np.arange(0))
         members = np.arange(int(lo[owners].min()), int(hi[owners].max()))
