@@ -96,7 +96,7 @@ def test_doctor_prints_a_table(capsys) -> None:
 
 
 def test_specs_are_checked_without_writing(capsys, monkeypatch, tmp_path) -> None:
-    monkeypatch.setattr(docs, "PARTS", docs.PARTS[:1])
+    monkeypatch.setattr(docs, "PARTS", [part for part in docs.PARTS if part.page == "errors.md"])
     page = tmp_path / "errors.md"
     page.write_text("<!-- generated: codes -->\nold\n<!-- end -->\n")
     code, out, _ = run(capsys, "docs", "--folder", str(tmp_path), "--check")

@@ -83,6 +83,18 @@ def _uses(roots: tuple[Any, ...]) -> dict[Any, int]:
     return count
 
 
+def _extents(roots: tuple[Any, ...]) -> list[Extent]:
+    """The extents that statements use, in order; the shape of a view is the view's own."""
+    seen: dict[Any, None] = {}
+    stack = list(reversed(roots))
+    while stack:
+        t = stack.pop()
+        if t not in seen and not isinstance(t, View):
+            seen[t] = None
+            stack.extend(reversed(t.children()))
+    return [t for t in seen if isinstance(t, Extent)]
+
+
 def _writes(*effects: Any) -> set[View]:
     """The views that these effects store into."""
     return {s.view for s in find(effects, Store)}
@@ -121,8 +133,9 @@ class _Emitter:
         body = tuple(self.root.body)
         physical = {p.name: p for p in find((*body, *grid), Physical)}
         ordered = tuple(physical[n] for n in dict.fromkeys([a.size.name for a in self.program.space if isinstance(a, Tile)] + list(physical)))  # fmt: skip
+        parameters = tuple(dict.fromkeys((*self.program.parameters, *_extents((*grid, *body)))))
         return Kernel(
-            self.program.name, ordered, self.program.parameters, tuple(grid), tuple(coordinates), body,
+            self.program.name, ordered, parameters, tuple(grid), tuple(coordinates), body,
             self.program.grouping, self.program.permissions, self.program.target,
         )  # fmt: skip
 
