@@ -87,7 +87,9 @@ def sweep(row: Any, points: list[Point], pool: ProcessPoolExecutor, repeats: int
             yield {"point": label, "text": made}
             continue
         plan, variant = made
-        facts[label] = {k: variant.plan.facts[k] for k in ("registers", "stack")} | {"shared": variant.plan.shared_bytes}
+        facts[label] = {k: variant.plan.facts[k] for k in ("registers", "stack")} | {
+            "shared": variant.plan.shared_bytes
+        }
         launch = DeviceArtifact(plan, resolve("sm_90"), [variant]).prepare(*tensors.values())
         try:
             launch()
@@ -121,7 +123,10 @@ def main() -> None:
             results[row.title] = list(sweep(row, points, pool, options.repeats))
             print(f"\n{row.title}")
             for r in results[row.title][:12]:
-                print("  " + "  ".join(f"{k} {v:.4f}" if isinstance(v, float) else f"{k} {v}" for k, v in r.items()), flush=True)
+                print(
+                    "  " + "  ".join(f"{k} {v:.4f}" if isinstance(v, float) else f"{k} {v}" for k, v in r.items()),
+                    flush=True,
+                )
     Path(options.out).mkdir(parents=True, exist_ok=True)
     Path(options.out, "blocks.json").write_text(json.dumps(results, indent=1))
 

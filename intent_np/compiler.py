@@ -52,7 +52,9 @@ class CompileOptions:
         if self.numerics not in NUMERICS:
             from .errors import error
 
-            raise error("E006", what=f"there are no numerics {self.numerics!r}", how=f"choose one of {', '.join(NUMERICS)}")
+            raise error(
+                "E006", what=f"there are no numerics {self.numerics!r}", how=f"choose one of {', '.join(NUMERICS)}"
+            )
         return NUMERICS[self.numerics]
 
 
@@ -102,7 +104,9 @@ class Compilation:
                 self.texts["normal"] = show(self.normal)
                 self.plan: KernelPlan = kernel_plan(kernel, kernel.bind(constexprs), self.normal)
             else:
-                self.plan = kernel_plan(kernel, kernel.bind(constexprs), self.lowered(self.logical, stop_after="lower_to_coordinates"))
+                self.plan = kernel_plan(
+                    kernel, kernel.bind(constexprs), self.lowered(self.logical, stop_after="lower_to_coordinates")
+                )
 
     def lowered(self, program: Any, **run_options: Any) -> Any:
         """The program behind the passes that are asked for."""
@@ -186,4 +190,4 @@ def _last_before_triton() -> str:
 
 LAST_SHARED: Final = _last_before_triton()
 
-__all__ = ["Artifact", "CompileOptions", "Compilation", "compile", "load"]
+__all__ = ["Artifact", "Compilation", "CompileOptions", "compile", "load"]

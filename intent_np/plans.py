@@ -7,8 +7,8 @@ from typing import Any
 
 from .language.signature import Constexpr, Scalar, ViewParameter
 from .passes.roles import RESIDENT_LIMIT, axes, program_axes, resident_limit
-from .runtime.plan import Argument, KernelPlan, ScalarPlan, VariantClass, VariantPlan, ViewPlan
 from .rules.simplify import substitute
+from .runtime.plan import Argument, KernelPlan, ScalarPlan, VariantClass, VariantPlan, ViewPlan
 from .terms.core import find
 from .terms.index import Const, Extent, Physical, Value, const, is_const
 from .terms.launch import Launch, PointerArgument, signature
@@ -32,14 +32,21 @@ def kernel_plan(kernel: Any, constexprs: Mapping[str, Any], program: Program) ->
             limits = p.constraints
             strides = tuple(None if s is None else str(s) for s in limits.strides or ())
             shape = tuple(str(e) for e in p.shape)
+            mode: Any = p.mode
             parameters.append(
-                ViewPlan(p.name, p.dtype.name, p.mode, shape, strides, limits.alias or "", limits.noalias, p.name in operands)  # type: ignore[arg-type]
+                ViewPlan(
+                    p.name, p.dtype.name, mode, shape, strides, limits.alias or "", limits.noalias, p.name in operands
+                )
             )
         elif isinstance(p, Scalar):
             parameters.append(ScalarPlan(p.name, p.dtype.name))
-    values = {n: getattr(v, "name", v) if hasattr(v, "name") else v for n, v in constexprs.items()}
+    values = {n: getattr(v, "name", v) for n, v in constexprs.items()}
     return KernelPlan(
-        kernel.name, tuple(parameters), values, resident=resident_extents(program), identical_safe=identical_safe(program)
+        kernel.name,
+        tuple(parameters),
+        values,
+        resident=resident_extents(program),
+        identical_safe=identical_safe(program),
     )
 
 
@@ -66,7 +73,9 @@ def identical_safe(program: Program) -> tuple[tuple[str, str], ...]:
     for t in find(program, Load):
         loads.setdefault(t.view.name, []).append(t)
     safe = [name for name, all_loads in loads.items() if all(t.index == store.index for t in all_loads)]
-    inner = {getattr(t.axis, "axis", t.axis) for t in find(program, (Reduce, Contract)) if isinstance(t.axis, (Axis, Part))}  # type: ignore[arg-type]
+    inner = {
+        getattr(t.axis, "axis", t.axis) for t in find(program, (Reduce, Contract)) if isinstance(t.axis, (Axis, Part))
+    }  # type: ignore[arg-type]
     ordered = not any(isinstance(t, Contract) for t in find(program, Contract)) or not inner
     return tuple((name, store.view.name) for name in safe if name != store.view.name and ordered)
 

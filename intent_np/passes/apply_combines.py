@@ -1,6 +1,6 @@
 """blocked -> blocked: a loop's summaries become the next states.
 
-    loop combining sum from 0: values s          loop stepped: values carry(0) + s
+loop combining sum from 0: values s          loop stepped: values carry(0) + s
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ def _stepped(loop: Loop) -> Loop:
     varies = loop.component_lanes()
     dtypes = [d for c in loop.combines for d in c.dtypes]
     state = tuple(
-        Carry(loop.slice, i, d, tuple(sorted(v, key=lambda a: a.digest))) for i, (d, v) in enumerate(zip(dtypes, varies, strict=True))
+        Carry(loop.slice, i, d, tuple(sorted(v, key=lambda a: a.digest)))
+        for i, (d, v) in enumerate(zip(dtypes, varies, strict=True))
     )
     segments = []
     for s in loop.segments:

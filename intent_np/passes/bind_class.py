@@ -1,7 +1,7 @@
 """normal -> normal: the launch class becomes part of the program.
 
-    x = view in f16[M, N] strides [x_s0, x_s1]       x = view in f16[M, N] strides [x_s0, 1] aligned 16
-    N = extent                                       N = extent at most 1024 multiple of 8
+x = view in f16[M, N] strides [x_s0, x_s1]       x = view in f16[M, N] strides [x_s0, 1] aligned 16
+N = extent                                       N = extent at most 1024 multiple of 8
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def bind_class(
     bounds: Mapping[str, int] = {},
     multiples: Mapping[str, int] = {},
 ) -> Program:
-    """State what holds for every call of a variant: unit strides, alignment of views in bytes, bounds and divisors of extents.
+    """State what holds for every call of a variant: unit strides, alignment in bytes, bounds and divisors of extents.
 
     Before grouping, since roles ask for bounds and masks for divisors.
     Preserves meaning for the calls of the class; the host checks membership at each launch.

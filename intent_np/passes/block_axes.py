@@ -56,7 +56,9 @@ class _Blocking:
         match t:
             case Coord():
                 # an inner axis keeps its logical coordinate until its binder decides which block it is in
-                return Coord(self.of(t.axis)) if isinstance(self.of(t.axis), (Tile, Whole)) or self._scalar(t.axis) else t
+                return (
+                    Coord(self.of(t.axis)) if isinstance(self.of(t.axis), (Tile, Whole)) or self._scalar(t.axis) else t
+                )
             case Reduce() | Contract() | Region():
                 return self._bind(t)
             case Load():
@@ -99,12 +101,14 @@ class _Blocking:
             return Fold(s, t.combine, values, t.identities)
         part = isinstance(t.axis, Part)  # inside a region, one block is in hand
         if isinstance(t, Contract):
-            left, right = (self._masked(substitute(self.done[v], here), s, const(0, v.type)) for v in (t.left, t.right))
+            left, right = (self._masked(substitute(self.done[v], here), s, _zero(v)) for v in (t.left, t.right))
             core = inherit(t, node(Contract(s, left, right, t.acc)))
             if part or not isinstance(s, Slice):
                 return core
             return Fold(s, builtin("sum", t.acc), (core,), (identity("sum", t.acc),))
-        values = tuple(self._masked(substitute(self.done[v], here), s, i) for v, i in zip(t.values, t.identities, strict=True))
+        values = tuple(
+            self._masked(substitute(self.done[v], here), s, i) for v, i in zip(t.values, t.identities, strict=True)
+        )
         if part or not isinstance(s, Slice):
             return node(Reduce(s, t.combine, values, t.identities))
         if self.lanewise and all(s in v.lanes for v in values):
@@ -125,3 +129,5 @@ class _Blocking:
         return node(select(lt(Coord(s), s.axis.hi), v, neutral))
 
 
+def _zero(v: Any) -> Value:
+    return const(0, v.type)

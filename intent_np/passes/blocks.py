@@ -1,7 +1,7 @@
 """Block extents: a first choice for every axis, by what it does.  Physical parameters; a tuner may choose others.
 
-Contractions: 128 x 128 tiles of the two free axes (128 x 256 where the operands are small), 128 bytes of the summed axis.
-Reductions along a row: a whole resident row, or blocks of 16 KiB; short rows several at a time.  Pointwise: one long run
+Contractions: 128 x 128 tiles of the two free axes (128 x 256 where the operands are small), 128 bytes of the summed
+axis.  Reductions along a row: a whole resident row, or blocks of it; short rows several at a time.  Pointwise: one run
 along the contiguous axis, or square tiles where two axes are contiguous in different views.
 """
 
@@ -59,7 +59,9 @@ def _parameter(label: str, taken: set[str]) -> str:
 
 def _extents(group: Group, every: list[Axis]) -> dict[Axis, int]:
     contracts = list(find(group.effects, Contract))
-    resident = {a: power_of_two(extent_bound(a) or 1) for a in every if a not in group.workset and is_resident(a, group.effects)}
+    resident = {
+        a: power_of_two(extent_bound(a) or 1) for a in every if a not in group.workset and is_resident(a, group.effects)
+    }
     if contracts:
         chosen = _contracted(group, contracts)
     elif any(a not in group.workset for a in every):

@@ -1,7 +1,7 @@
 """blocked -> blocked: masks that a load's fill makes unnecessary disappear.
 
-    reduce max of select(c < N, (load x[c] valid (c < N) fill 0), -inf)
-    reduce max of (load x[c] valid (c < N) fill -inf)
+reduce max of select(c < N, (load x[c] valid (c < N) fill 0), -inf)
+reduce max of (load x[c] valid (c < N) fill -inf)
 """
 
 from __future__ import annotations

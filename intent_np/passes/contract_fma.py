@@ -1,6 +1,6 @@
 """gpu -> gpu: a product that only feeds a sum is fused into it.
 
-    a * b + c        fma(a, b, c)
+a * b + c        fma(a, b, c)
 """
 
 from __future__ import annotations

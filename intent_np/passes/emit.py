@@ -18,9 +18,33 @@ from ..terms.blocked import BLOCKED, Base, BlockedProgram, Carry, Loop, Perform,
 from ..terms.core import arena, contains, find, inherit, rewrite, walk
 from ..terms.dtypes import index
 from ..terms.gpu import (
-    GPU, Broadcast, ContractInto, For, Full, Kernel, Let, Range, Var, variable,
+    GPU,
+    Broadcast,
+    ContractInto,
+    For,
+    Full,
+    Kernel,
+    Let,
+    Range,
+    Var,
+    variable,
 )  # fmt: skip
-from ..terms.index import Apply, Const, Extent, Param, Physical, Stride, Value, add, apply, const, is_const, is_op, mul, sub
+from ..terms.index import (
+    Apply,
+    Const,
+    Extent,
+    Param,
+    Physical,
+    Stride,
+    Value,
+    add,
+    apply,
+    const,
+    is_const,
+    is_op,
+    mul,
+    sub,
+)
 from ..terms.normal import Combine, Contract, Coord, Load, Proj, Reduce, Store, View, builtin_name
 from ..terms.text import reserved
 from .apply_combines import apply_combines
@@ -45,6 +69,11 @@ def integral(v: Any) -> Any:
     """A number without its dtype: 0 for 0.0, so that a fill or a full fragment has one spelling."""
     whole = isinstance(v, float) and v == v and abs(v) < 2**53 and v == int(v) and str(v) != "-0.0"
     return int(v) if whole else v
+
+
+def _size(axis: Any) -> Physical:
+    """The parameter that names a fragment axis."""
+    return axis.size  # type: ignore[no-any-return]
 
 
 def _is_test(v: Any) -> bool:
@@ -132,7 +161,8 @@ class _Emitter:
         self.effects(self.program.effects)
         body = tuple(self.root.body)
         physical = {p.name: p for p in find((*body, *grid), Physical)}
-        ordered = tuple(physical[n] for n in dict.fromkeys([a.size.name for a in self.program.space if isinstance(a, Tile)] + list(physical)))  # fmt: skip
+        tiles = [a.size.name for a in self.program.space if isinstance(a, Tile)]
+        ordered = tuple(physical[n] for n in dict.fromkeys([*tiles, *physical]))
         parameters = tuple(dict.fromkeys((*self.program.parameters, *_extents((*grid, *body)))))
         return Kernel(
             self.program.name, ordered, parameters, tuple(grid), tuple(coordinates), body,
@@ -189,7 +219,7 @@ class _Emitter:
         if isinstance(t, LEAVES):
             return t
         home = self.home(t)
-        found = home.done.get(t)
+        found: Any = home.done.get(t)
         if found is None:
             here, self.scope = self.scope, home
             found = inherit(t, self.build(t))
@@ -202,7 +232,13 @@ class _Emitter:
         return found
 
     def deserves_name(self, t: Any, built: Any, home: _Scope) -> bool:
-        if isinstance(built, LEAVES) or _is_test(built) or not built.children() or isinstance(t.type, tuple) and not isinstance(t, Reduce):
+        if (
+            isinstance(built, LEAVES)
+            or _is_test(built)
+            or not built.children()
+            or isinstance(t.type, tuple)
+            and not isinstance(t, Reduce)
+        ):
             return False
         if isinstance(built, (Load, Reduce, ContractInto)) or (isinstance(t, Coord) and t.lanes):
             return True
@@ -218,11 +254,12 @@ class _Emitter:
             case Proj():
                 return Proj(self.emit(t.value), t.position)
             case Reduce():
-                values = tuple(self._with_lane(self.emit(v), t.axis.size) for v in t.values)
-                return Reduce(t.axis.size, t.combine, values, t.identities)
+                size = _size(t.axis)
+                values = tuple(self._with_lane(self.emit(v), size) for v in t.values)
+                return Reduce(size, t.combine, values, t.identities)
             case Contract():
                 left, right = self._sides(t)
-                extents = tuple(sorted((left.lanes | right.lanes) - {t.axis.size}, key=lambda p: p.name))
+                extents = tuple(sorted((left.lanes | right.lanes) - {_size(t.axis)}, key=lambda p: p.name))
                 return ContractInto(left, right, Full(0, t.acc, extents))
             case Load():
                 parts = {c: self.emit(c) for c in (*t.index, *((t.valid,) if t.valid is not None else ()))}
@@ -231,7 +268,9 @@ class _Emitter:
                 return Load(t.view, address, valid, integral(t.fill) if valid is not None else 0)
         if is_op(t, "add") and t.type is not index and (accumulated := self._accumulate(t)) is not None:
             return accumulated
-        waiting = sorted(t.children(), key=lambda c: not contains(c, Loop))  # loops first: epilogue loads come behind them
+        waiting = sorted(
+            t.children(), key=lambda c: not contains(c, Loop)
+        )  # loops first: epilogue loads come behind them
         done = {c: self.emit(c) for c in waiting}
         new = t.rebuild(done)
         return apply(new.op, *new.args) if isinstance(new, Apply) and new.op.arity < 0 else new
@@ -352,7 +391,7 @@ class _Emitter:
         for t in self._loops_before(loop):
             self._loop(t)
         lanes = [frozenset(a.size for a in s) for s in loop.component_lanes()]
-        states = [self._state(loop, i, d, s) for i, (d, s) in enumerate(zip(loop.type, lanes, strict=True))]
+        states = [self._state(loop, i, d, s) for i, (d, s) in enumerate(zip(loop.infer(), lanes, strict=True))]
         bounds = self._bounds(loop)
         for segment, (lo, hi) in zip(loop.segments, bounds, strict=True):
             if lo is not hi and not at_most(segment.hi, segment.lo):

@@ -1,6 +1,6 @@
 """grouped -> grouped: a contraction without a free axis on each side is a reduction of products.
 
-    contract over k of a[m, k], x[k] into f32        reduce sum over k of cast(a[m, k], f32) * cast(x[k], f32)
+contract over k of a[m, k], x[k] into f32        reduce sum over k of cast(a[m, k], f32) * cast(x[k], f32)
 """
 
 from __future__ import annotations

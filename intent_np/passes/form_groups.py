@@ -1,6 +1,6 @@
 """normal -> grouped: the program space appears.
 
-    store y[row, columns] = …              group over (row) { store y[row, columns] = … }
+store y[row, columns] = …              group over (row) { store y[row, columns] = … }
 """
 
 from __future__ import annotations

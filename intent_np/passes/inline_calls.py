@@ -1,6 +1,6 @@
 """logical -> logical: helpers become part of their callers.
 
-    y = call gelu(x)            y = x * (0.5 * (1 + erf(x * 0.707)))
+y = call gelu(x)            y = x * (0.5 * (1 + erf(x * 0.707)))
 """
 
 from __future__ import annotations

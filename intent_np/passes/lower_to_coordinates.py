@@ -79,10 +79,7 @@ class _Lowering:
             if isinstance(v, L.Take):
                 inner = iter(self.domains(v.value))
                 kept = [(s, next(inner) if not isinstance(s, L.NewAxis) else None) for s in v.subscripts]
-                found = [
-                    d if isinstance(s, L.Along) and d is not None and s.domain.extent is d.extent else getattr(s, "domain", None)
-                    for s, d in kept if not isinstance(s, L.At)
-                ]  # fmt: skip
+                found = [_kept_domain(s, d) for s, d in kept if not isinstance(s, L.At)]
         elif isinstance(v, L.Indices):
             found = [v.domain]
         elif isinstance(v, L.Convert):
@@ -101,7 +98,9 @@ class _Lowering:
             found += [d for j, d in enumerate(self.domains(v.right)) if j not in paired]
         else:
             found = [None] * len(shape)
-        return tuple(d if d is not None and d.extent is e else L.Domain(const(0), e) for d, e in zip(found, shape, strict=True))
+        return tuple(
+            d if d is not None and d.extent is e else L.Domain(const(0), e) for d, e in zip(found, shape, strict=True)
+        )
 
     def _merged(self, values: tuple[Value, ...], rank: int) -> list[Any]:
         found: list[Any] = [None] * rank
@@ -272,12 +271,18 @@ class _Lowering:
         return inherit(s, store)  # type: ignore[return-value]
 
 
+def _kept_domain(s: Any, d: L.Domain | None) -> L.Domain | None:
+    """The domain of a dimension that a subscript keeps whole, else the subscript's own."""
+    whole = isinstance(s, L.Along) and d is not None and s.domain.extent is d.extent
+    return d if whole else getattr(s, "domain", None)
+
+
 def _span(t: Any) -> Any:
     return next(iter(arena().spans.get(t, ())), None)
 
 
 def _guarded(v: Any, condition: Value) -> Any:
-    """`v` as it is evaluated where `condition` holds: a load that is not certainly inside its view is made only there."""
+    """`v` where `condition` holds: a load that is not certainly inside its view is made only there."""
 
     def step(t: Any) -> Any:
         if isinstance(t, Load) and not all(inside(i, e) for i, e in zip(t.index, t.view.shape, strict=True)):

@@ -24,7 +24,9 @@ from .base import nanopass
 
 
 @nanopass(BLOCKED, BLOCKED)
-def narrow_ranges(program: BlockedProgram, *, enabled: bool = True, skip: bool = True, peel: bool = True) -> BlockedProgram:
+def narrow_ranges(
+    program: BlockedProgram, *, enabled: bool = True, skip: bool = True, peel: bool = True
+) -> BlockedProgram:
     """Cut every loop into segments whose predicates are decided, and drop the ends that change nothing.
 
     Before combines are applied, since the proof needs the summaries apart from the state; outer loops first, so that
@@ -50,7 +52,7 @@ class _Narrowing:
             if t in self.done:
                 stack.pop()
                 continue
-            cut = self._cut(t) if isinstance(t, Loop) else t
+            cut: Any = self._cut(t) if isinstance(t, Loop) else t
             waiting = [c for c in children(cut) if c not in self.done]
             if waiting:
                 stack.extend(waiting)
@@ -96,7 +98,9 @@ class _Narrowing:
         label = arena().names.get(s, "the axis")
         return self._split(whole, decided, (start, stop), (true_from, true_to), lo, size, label)
 
-    def _split(self, whole: Segment, decided: Mapping[Any, Any], bounds: Any, inner: Any, lo: Value, size: Value, label: str) -> list[Segment]:
+    def _split(
+        self, whole: Segment, decided: Mapping[Any, Any], bounds: Any, inner: Any, lo: Value, size: Value, label: str
+    ) -> list[Segment]:
         (start, stop), (true_from, true_to) = bounds, inner
         begin, end = start, stop
         for x in true_from:
@@ -215,5 +219,3 @@ def _down(x: Value, lo: Value, size: Value) -> Value:
 def _up(x: Value, lo: Value, size: Value) -> Value:
     """The first block boundary at or above x."""
     return simplify(add(lo, mul(apply("ceil_div", sub(x, lo), size), size)))  # type: ignore[no-any-return]
-
-

@@ -1,4 +1,4 @@
-"""normal -> normal, under `relaxed_normalization`: a maximum and the exponential sums that hang off it become one region.
+"""normal -> normal, by permission: a maximum and the exponential sums that hang off it become one region.
 
     m = reduce max over a of x;  s = reduce sum over a of exp(x - m);  o = contract over a of exp(x - m), v
     region over a, state (m, s, o), rescaled by exp(m_old - m_new) when two parts meet
@@ -15,7 +15,20 @@ from ..rules.simplify import node, substitute
 from ..terms.core import arena, find, inherit, named, replace, rewrite
 from ..terms.index import Cast, Const, Value, add, apply, is_op, mul, select, sub
 from ..terms.normal import (
-    NORMAL, Arg, Axis, Combine, Contract, Coord, Part, Program, Proj, Reduce, Region, View, builtin_name, identity,
+    NORMAL,
+    Arg,
+    Axis,
+    Combine,
+    Contract,
+    Coord,
+    Part,
+    Program,
+    Proj,
+    Reduce,
+    Region,
+    View,
+    builtin_name,
+    identity,
 )  # fmt: skip
 from .base import nanopass
 from .roles import may_be_resident
@@ -53,7 +66,12 @@ def _promised_finite(program: Program) -> Program:
 def _chains(program: Program) -> Iterator[tuple[Reduce, list[Any]]]:
     """Each maximum with the reductions over its axis that weigh by exp(x - maximum)."""
     for m in find(program, Reduce):
-        if len(m.values) == 1 and builtin_name(m.combine) == "max" and isinstance(m.axis, Axis) and not may_be_resident(m.axis, (program,)):
+        if (
+            len(m.values) == 1
+            and builtin_name(m.combine) == "max"
+            and isinstance(m.axis, Axis)
+            and not may_be_resident(m.axis, (program,))
+        ):
             sums = [t for t in find(program, (Reduce, Contract)) if t.axis is m.axis and _weighs(t, m)]  # type: ignore[arg-type]
             if sums:
                 yield m, sums
@@ -106,7 +124,11 @@ def _region(m: Reduce, sums: list[Any]) -> Region:
     summaries: list[Any] = [inherit(m, top)]
     for t in sums:
         new = [operand(v) for v in _operands(t)]
-        made = Contract(part, new[0], new[1], t.acc) if isinstance(t, Contract) else Reduce(part, t.combine, (new[0],), t.identities)
+        made = (
+            Contract(part, new[0], new[1], t.acc)
+            if isinstance(t, Contract)
+            else Reduce(part, t.combine, (new[0],), t.identities)
+        )
         summaries.append(inherit(t, node(made)))
     dtypes = tuple(v.type for v in summaries)
     identities = (m.identities[0], *(identity("sum", d) for d in dtypes[1:]))
@@ -129,4 +151,3 @@ def rescaling(dtypes: tuple[Any, ...]) -> Combine:
 
 def _as(v: Value, d: Any) -> Value:
     return node(Cast(v, d))  # type: ignore[no-any-return]
-

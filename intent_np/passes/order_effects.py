@@ -1,6 +1,6 @@
 """normal -> normal: a load that comes after a store of its own element is what was stored.
 
-    store y[i] = v;  store z[i] = (load y[i] after that store) + 1        store y[i] = v;  store z[i] = v + 1
+store y[i] = v;  store z[i] = (load y[i] after that store) + 1        store y[i] = v;  store z[i] = v + 1
 """
 
 from __future__ import annotations

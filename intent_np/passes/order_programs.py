@@ -1,6 +1,6 @@
 """blocked -> blocked: the order in which instances are numbered, so that neighbours share what they read.
 
-    blocked over (tile of m, tile of n)        … grouping 8: blocks of m are taken eight at a time
+blocked over (tile of m, tile of n)        … grouping 8: blocks of m are taken eight at a time
 """
 
 from __future__ import annotations

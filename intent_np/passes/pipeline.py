@@ -123,7 +123,12 @@ def run(
                 trace.seconds[p.name] = time.perf_counter() - start
                 trace.programs[p.name] = program
             if check and (problems := p.target.check(program)):
-                raise error("E702", language=p.target.name, found=f"after {p.name}: {problems[0]}", detail="\n".join(problems[:8]))
+                raise error(
+                    "E702",
+                    language=p.target.name,
+                    found=f"after {p.name}: {problems[0]}",
+                    detail="\n".join(problems[:8]),
+                )
             if observe:
                 observe(p, program)
         language = p.target

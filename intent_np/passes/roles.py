@@ -1,4 +1,4 @@
-"""What each axis of a program is for: program, resident or traversal.  Analyses, asked by the grouping and blocking passes.
+"""What each axis of a program is for: program, resident or traversal.  Asked by the grouping and blocking passes.
 
 An axis is *program* when it is free in every store, its bounds are launch expressions, and no structured value that
 reads memory lacks it (else every block would repeat that work).  Any other axis is *resident* where its extent class
@@ -95,4 +95,3 @@ def is_resident(axis: Axis, roots: Iterable[Any]) -> bool:
     """Whether an inner axis is held whole in a fragment; a region's axis is always traversed."""
     roots = tuple(roots)
     return may_be_resident(axis, roots) and not any(r.axis is axis for r in find(roots, Region))
-

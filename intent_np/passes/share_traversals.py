@@ -1,6 +1,6 @@
 """blocked -> blocked: folds and traversals that can run in one loop do.
 
-    fold max over slice of c …; fold sum over slice of c … (independent)      loop over slice of c combining max, sum …
+fold max over slice of c …; fold sum over slice of c … (independent)      loop over slice of c combining max, sum …
 """
 
 from __future__ import annotations
@@ -91,5 +91,4 @@ class _Cohorts:
                 self.done[f] = inherit(f, parts[0])
             else:  # the states of a region are called what its summaries are called
                 self.done[f] = tuple(inherit(v, p) for v, p in zip(f.values, parts, strict=True))
-        for f in traverses:
-            self.done[f] = Perform(loop)
+        self.done |= dict.fromkeys(traverses, Perform(loop))

@@ -1,9 +1,9 @@
 """blocked -> blocked: algebra on loop steps.
 
-    max over k of (c * x), c > 0          c * max over k of x                              exact: rounding is monotone
-    w * contract(exp(x - m), v)           contract(exp(x - m) * w, v)                      under relaxed_normalization
-    exp(x - m) * exp(m - n)               exp(x - n)
-    exp(x * c - m)                        exp2_approx(x * (c * log2 e) - m * log2 e)
+max over k of (c * x), c > 0          c * max over k of x                              exact: rounding is monotone
+w * contract(exp(x - m), v)           contract(exp(x - m) * w, v)                      under relaxed_normalization
+exp(x - m) * exp(m - n)               exp(x - n)
+exp(x * c - m)                        exp2_approx(x * (c * log2 e) - m * log2 e)
 """
 
 from __future__ import annotations
@@ -136,4 +136,3 @@ def _scaled(v: Any) -> Any:
             if not c.lanes and not c.needs and x.lanes:
                 return node(mul(x, node(mul(c, log2e))))
     return node(mul(v, log2e))
-

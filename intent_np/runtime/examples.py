@@ -12,7 +12,7 @@ from intent_np.runtime.plan import KernelPlan, VariantClass, ViewPlan
 
 
 def class_of(kernel: KernelPlan, example: Any) -> VariantClass:
-    """The class to compile for `example`: all arguments of a call, or `{extent: value}` for aligned contiguous arrays."""
+    """The class of `example`: all arguments of a call, or `{extent: value}` for aligned contiguous arrays."""
     if not isinstance(example, Mapping):
         adopted, _ = adopt_arguments(kernel.parameters, tuple(example))
         return classify(kernel, bind(kernel, adopted).facts())
@@ -23,7 +23,8 @@ def class_of(kernel: KernelPlan, example: Any) -> VariantClass:
 
 def _contiguous(view: ViewPlan, values: Mapping[str, int]) -> ViewFacts:
     extents = tuple(expression(e)(values) for e in view.shape)
-    strides, step = [], 1
+    strides: list[int] = []
+    step = 1
     for e in reversed(extents):
         strides.insert(0, 0 if e <= 1 else step)
         step *= max(e, 1)

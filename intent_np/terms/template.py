@@ -9,11 +9,12 @@ presence.  `{{` and `}}` are braces.
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
-from functools import cache
+from typing import Any
 
-from .core import Term
+cache: Any = functools.cache  # the type checker takes term classes for unhashable
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ def _inner(text: str) -> tuple[Text | Hole, ...]:
 
 
 @cache
-def parts(cls: type[Term]) -> tuple[Part, ...]:
+def parts(cls: Any) -> tuple[Part, ...]:
     """The parts of a class' syntax; the generic call form when it declares none."""
     syntax = cls.syntax or f"{cls.__name__}({', '.join('{' + f.name + '}' for f in cls.fields)})"
     out: list[Part] = []
@@ -79,7 +80,7 @@ def parts(cls: type[Term]) -> tuple[Part, ...]:
 
 
 @cache
-def keyword(cls: type[Term]) -> str | None:
+def keyword(cls: Any) -> str | None:
     """The word that a term's text begins with, if it begins with one."""
     first = parts(cls)[0]
     m = re.match(r"[A-Za-z_]\w*", first.text) if isinstance(first, Text) else None
@@ -87,7 +88,7 @@ def keyword(cls: type[Term]) -> str | None:
 
 
 @cache
-def delimited(cls: type[Term]) -> bool:
+def delimited(cls: Any) -> bool:
     """Whether the text stands by itself as an operand, without parentheses."""
     syntax = cls.syntax or "x()"
     return bool(re.match(r"^\w+[(<].*\)$", syntax)) or bool(re.match(r"^\{\w+\}$", syntax))

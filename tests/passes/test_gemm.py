@@ -30,7 +30,9 @@ def lines(text: str) -> list[str]:
 def test_a_product_over_whole_domains_becomes_the_listing() -> None:
     with Arena():
         program = gemm.capture({}, ())
-        program = run(program, options={"order_programs": {"grouping": 1}}, disable={"narrow_ranges"}, stop_after="emit")
+        program = run(
+            program, options={"order_programs": {"grouping": 1}}, disable={"narrow_ranges"}, stop_after="emit"
+        )
         text = show(program)
         assert parse(text, GPU) is program
     assert lines(text[text.index("kernel @gemm") :]) == lines(LISTING.read_text())

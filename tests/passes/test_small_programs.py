@@ -69,7 +69,7 @@ CALLS = [
 
 
 @pytest.mark.parametrize("target", ["reference", "cpu"])
-@pytest.mark.parametrize("kernel, arguments, expected", CALLS, ids=lambda v: getattr(v, "name", ""))
+@pytest.mark.parametrize(("kernel", "arguments", "expected"), CALLS, ids=lambda v: getattr(v, "name", ""))
 def test_small_programs(kernel, arguments, expected, target):
     artifact = intent.compile(kernel, target=target, options=intent.CompileOptions(check=True))
     for n in (0, 1, 2, 17, 65):
