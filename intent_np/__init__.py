@@ -23,8 +23,10 @@ from intent_np.errors import (
 )
 
 if TYPE_CHECKING:
-    from intent_np.compiler import Artifact, CompileOptions, compile, load
+    from intent_np.compiler import CompileOptions, compile
     from intent_np.language import fn, kernel
+    from intent_np.loading import load
+    from intent_np.runtime.artifact import Artifact
     from intent_np.target import Target
 
 __version__: Final = "0.1.0"
@@ -33,8 +35,8 @@ _HOMES: Final = {
     "kernel": "intent_np.language",
     "fn": "intent_np.language",
     "compile": "intent_np.compiler",
-    "load": "intent_np.compiler",
-    "Artifact": "intent_np.compiler",
+    "load": "intent_np.loading",
+    "Artifact": "intent_np.runtime.artifact",
     "CompileOptions": "intent_np.compiler",
     "Target": "intent_np.target",
 }

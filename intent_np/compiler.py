@@ -82,13 +82,6 @@ def compile(
     return compilation.device_artifact(classes, examples)
 
 
-def load(path: Any) -> Artifact:
-    """The artifact saved in the folder `path`; launching it needs NumPy and CuPy alone."""
-    from .runtime.storage import load as read
-
-    return read(path)
-
-
 class Compilation:
     """One kernel on its way to one target; holds the arena of its terms."""
 
@@ -118,27 +111,16 @@ class Compilation:
     # ---- NumPy targets
 
     def host_artifact(self) -> Artifact:
+        from .backends.host import executor, level
         from .runtime.host import HostArtifact
 
-        if self.target.name == "reference":
-            from .backends.reference import logical as machine
-
-            program = self.logical
-        else:
-            from .backends import program as machine  # type: ignore[no-redef]
-
+        program = self.logical
+        if level(self.target) == "gpu":
             with self.arena:
                 options = {"bind_class": bound_class(self.plan, generic_class(self.plan))}
                 program = self.lowered(self.normal, options=options, stop_after=LAST_SHARED, after="order_effects")
                 self.texts["gpu"] = show(program)
-        views = {v.name for v in self.plan.views}
-
-        def execute(values: Mapping[str, Any]) -> None:
-            arrays = {n: v for n, v in values.items() if n in views}
-            scalars = {n: v for n, v in values.items() if n not in views}
-            with self.lock, self.arena:
-                machine.run(program, arrays, scalars)
-
+        execute = executor(self.plan, self.target, program, self.arena)
         return HostArtifact(self.plan, self.target, execute, texts=self.texts)
 
     # ---- GPU targets
@@ -190,4 +172,4 @@ def _last_before_triton() -> str:
 
 LAST_SHARED: Final = _last_before_triton()
 
-__all__ = ["Artifact", "Compilation", "CompileOptions", "compile", "load"]
+__all__ = ["Artifact", "Compilation", "CompileOptions", "compile"]

@@ -114,7 +114,11 @@ def load(path: str | os.PathLike[str], *, revive: Revive | None = None) -> Artif
         return DeviceArtifact(kernel, target, variants, **described)
     if revive is None:
         raise error("E705", path=str(place), found=f"an artifact for {target}, which needs the compiler to run")
-    return HostArtifact(kernel, target, revive(kernel, target, texts), **described)
+    try:
+        execute = revive(kernel, target, texts)
+    except (ValueError, KeyError) as problem:
+        raise error("E705", path=str(place), found=f"{type(problem).__name__}: {problem}") from problem
+    return HostArtifact(kernel, target, execute, **described)
 
 
 def _variant(name: str, contents: Mapping[str, bytes]) -> Variant:

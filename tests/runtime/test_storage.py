@@ -120,6 +120,31 @@ def test_loading_needs_numpy_alone(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", program, str(tmp_path / "axpby")], check=True, stdout=subprocess.DEVNULL)
 
 
+@pytest.mark.parametrize("target", ["cpu", "reference"])
+def test_an_artifact_for_numpy_runs_again_without_the_compiler(tmp_path: Path, target: str) -> None:
+    import intent_np as intent
+    from kernels.softmax import softmax
+
+    intent.compile(softmax, target=target).save(tmp_path / "softmax")
+    program = (
+        "import sys, numpy as np, intent_np as intent\n"
+        "one = intent.load(sys.argv[1])\n"
+        "x = np.arange(12, dtype=np.float16).reshape(3, 4)\n"
+        "assert np.allclose(one.run(x).astype('f4').sum(1), 1, atol=1e-3)\n"
+        "assert not {'intent_np.compiler', 'intent_np.passes', 'intent_np.language'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", program, str(tmp_path / "softmax")], check=True)
+
+
+def test_an_artifact_whose_text_is_of_another_version_is_refused(tmp_path: Path) -> None:
+    import intent_np as intent
+
+    kernel = KernelPlan("clear", (ViewPlan("y", "f32", "out", ("N",)),))
+    HostArtifact(kernel, CPU, lambda values: None, texts={"gpu": "kernel of old"}).save(tmp_path / "clear")
+    with pytest.raises(CallError, match="E705"):
+        intent.load(tmp_path / "clear")
+
+
 def test_plans_survive_json() -> None:
     kernel = KernelPlan(
         "k",

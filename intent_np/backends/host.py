@@ -1,0 +1,50 @@
+"""A program on the NumPy machine of its level, as what an artifact calls."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from ..runtime.host import Execute
+from ..runtime.plan import KernelPlan
+from ..target import Target
+from ..terms.core import Arena
+
+
+def level(target: Target) -> str:
+    """The level that a NumPy target executes."""
+    return "logical" if target.name == "reference" else "gpu"
+
+
+def executor(kernel: KernelPlan, target: Target, program: Any, space: Arena) -> Execute:
+    """Runs `program`, whose terms are in `space`; one call at a time."""
+    if level(target) == "logical":
+        from .reference import logical as machine
+    else:
+        from . import program as machine  # type: ignore[no-redef]
+    views = {v.name for v in kernel.views}
+    turn = threading.Lock()
+
+    def execute(values: Mapping[str, Any]) -> None:
+        arrays = {n: v for n, v in values.items() if n in views}
+        scalars = {n: v for n, v in values.items() if n not in views}
+        with turn, space:
+            machine.run(program, arrays, scalars)
+
+    return execute
+
+
+def revive(kernel: KernelPlan, target: Target, texts: Mapping[str, str]) -> Execute:
+    """The machine of a saved artifact, from the text of the level that it executes.
+
+    Raises `KeyError` or `ParseError` where that text is missing or is not of this version.
+    """
+    from ..terms.gpu import GPU
+    from ..terms.logical import LOGICAL
+    from ..terms.parse import parse
+
+    space = Arena()
+    with space:
+        program = parse(texts[level(target)], LOGICAL if level(target) == "logical" else GPU)
+    return executor(kernel, target, program, space)
