@@ -460,7 +460,7 @@ _ROWS: Final = (
         "E410",
         _CALL,
         "the extent '{name}' is not known",
-        "Only an output names it, so that no input says how large the output is.",
+        "No argument says how large it is: perhaps only an output names it.",
         "pass extents={{'{name}': ...}} to run",
     ),
     ErrorCode(

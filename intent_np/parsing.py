@@ -6,7 +6,14 @@ in it fail now and then with `SystemError`.  Whoever parses Python, also inside 
 
 from __future__ import annotations
 
+import ast
 import threading
-from typing import Final
+from typing import Any, Final
 
 PARSER: Final = threading.RLock()
+
+
+def parse(text: str, mode: str = "exec") -> Any:
+    """`ast.parse`, by one thread at a time."""
+    with PARSER:
+        return ast.parse(text, mode=mode)

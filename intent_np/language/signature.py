@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from intent_np.errors import Errors, Span, error
+from intent_np.parsing import parse
 from intent_np.rules.simplify import simplify
 from intent_np.terms.dtypes import DType
 from intent_np.terms.index import Extent, Stride, Value, apply, const
@@ -182,7 +183,7 @@ _FUNCTIONS = {"cdiv": "ceil_div", "ceil_div": "ceil_div", "min": "minimum", "max
 def _expression(name: str, text: str, span: Span) -> ast.expr:
     """The syntax tree of an extent, if it is integer arithmetic over names."""
     try:
-        tree = ast.parse(text, mode="eval").body
+        tree: ast.expr = parse(text, "eval").body
         _build(tree, lambda n: Extent(n))
     except (SyntaxError, ValueError):
         raise error(

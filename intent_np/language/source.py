@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from intent_np.errors import Span, error
+from intent_np.parsing import parse
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +58,7 @@ def read(function: Callable[..., Any]) -> Source:
     text = textwrap.dedent("".join(block))
     indent = len(block[0]) - len(text.splitlines(keepends=True)[0])
     try:
-        tree = ast.parse(text).body[0]
+        tree = parse(text).body[0]
     except SyntaxError as problem:
         raise error("E003", name=function.__name__) from problem
     if not isinstance(tree, ast.FunctionDef):

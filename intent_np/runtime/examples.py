@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from intent_np.errors import error
 from intent_np.runtime.binding import adopt_arguments, bind
 from intent_np.runtime.classes import CallFacts, ViewFacts, classify
 from intent_np.runtime.expressions import expression
@@ -22,7 +23,12 @@ def class_of(kernel: KernelPlan, example: Any) -> VariantClass:
 
 
 def _contiguous(view: ViewPlan, values: Mapping[str, int]) -> ViewFacts:
-    extents = tuple(expression(e)(values) for e in view.shape)
+    try:
+        extents = tuple(expression(e)(values) for e in view.shape)
+    except KeyError as missing:
+        name = missing.args[0]
+        fix = f"give it in the example, as in {{'{name}': 1024}}"
+        raise error("E410", parameter=view.name, name=name, fix=fix, candidates=values) from None
     strides: list[int] = []
     step = 1
     for e in reversed(extents):

@@ -13,6 +13,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from intent_np.parsing import parse
+
 from .formats import FORMATS, numpy_dtype
 from .values import draw
 from .views import guarded
@@ -95,4 +97,4 @@ def extent(entry: Any, names: Mapping[str, int]) -> int:
                 return int(_FUNCTIONS[name](*map(value, operands)))
         raise ValueError(f"cannot size {ast.unparse(node)!r} of shape entry {entry!r}; known: {', '.join(names)}")
 
-    return value(ast.parse(str(entry), mode="eval").body)
+    return value(parse(str(entry), "eval").body)
