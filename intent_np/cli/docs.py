@@ -39,6 +39,7 @@ SHOWN: Final = (
 
 PARTS: Final = (
     Part("language.md", "operations", "intent_np.documentation.language:operations"),
+    Part("index.md", "operators", "intent_np.documentation.grammar:operators"),
     Part("errors.md", "codes", "intent_np.documentation.errors:error_index"),
     Part("passes.md", "passes", "intent_np.documentation.passes:pass_table", ("kernels",)),
     Part("../README.md", "softmax", TRITON, ("kernels/softmax.py:softmax",)),

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from intent_np.passes.base import Pass
     from intent_np.terms.language import Language
 
-LEVELS = ("logical", "normal", "grouped", "blocked", "gpu", "triton", "launch")
+LEVELS = ("logical", "normal", "grouped", "blocked", "gpu", "triton", "launch", "index")
 
 
 def opt(

@@ -32,14 +32,38 @@ def grammar(name: str) -> str:
     return "\n".join(lines)
 
 
+def operators() -> str:
+    """The pointwise operators as a table."""
+    from intent_np.terms.operators import OPERATORS
+
+    kinds = {"f": "floats", "i": "integers", "b": "bool"}
+    results = {"same": "as the operands", "bool": "bool"}
+    lines = ["| operator | text | operands | result | meaning |", "|---|---|---|---|---|"]
+    for op in OPERATORS.values():
+        text = f"a {op.infix} b" if op.infix else f"{op.name}({', '.join('abc'[: op.arity])})"
+        operands = ", ".join(kinds[kind] for kind in op.operands)
+        cells = (op.name, f"`{text}`", operands, results[op.result], op.about)
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines)
+
+
 def _names(terms: tuple[type[Any], ...]) -> str:
     return ", ".join(f"`{term.__name__}`" for term in terms) or "nothing"
+
+
+_OWN_TEXT = {
+    "Const": "<value: Literal>[:<dtype: DType>]",
+    "Apply": "<args: Value*> around the operator's symbol, or <op: Op>(<args: Value*>)",
+}
+"""What the printer writes without a template."""
 
 
 def production(term: Any) -> str:
     """The text form of a term as a grammar: fields as `<name: Sort>`, `*` for several, optional groups in `[ ]`."""
     from intent_np.terms.template import Block, Hole, Text, parts
 
+    if term.__name__ in _OWN_TEXT:
+        return _OWN_TEXT[term.__name__]
     fields = {field.name: field for field in term.fields}
 
     def spelled(part: Any) -> str:

@@ -1,7 +1,7 @@
 """index: scalars, extents and the pointwise algebra that every other language shares.
 
-A `LaunchExpr` of the host is an index value whose leaves are constants, extents, strides, scalar parameters and
-physical parameters; it has no lanes and reads no device memory.
+A launch expression of the host is a program of this language: a value whose leaves are constants, extents, strides,
+scalar parameters and physical parameters.  It varies along no axis and reads no device memory.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any
 
 from .core import NO_AXES, Literal, Term, arena, children, term
 from .dtypes import DType, bool_, index
+from .language import Language
 from .operators import OPERATORS, Op, result_dtype
 
 
@@ -140,6 +141,11 @@ class Cast(Value):
         return self.dtype
 
 
+INDEX = Language(
+    "index", about=__doc__ or "", root=Value, terms=(Const, Extent, Stride, Param, Physical, Apply, Cast)
+)  # fmt: skip
+
+
 # ---- constructors that read like mathematics ---------------------------------------------------------------------
 
 
@@ -246,6 +252,6 @@ def le(a: Value, b: Value) -> Value:
 
 
 __all__ = [
-    "NO_AXES", "Apply", "AxisLike", "Cast", "Const", "Extent", "Param", "Physical", "Stride", "Value", "add", "apply", "arena",
+    "INDEX", "NO_AXES", "Apply", "AxisLike", "Cast", "Const", "Extent", "Param", "Physical", "Stride", "Value", "add", "apply", "arena",
     "children", "conjunction", "conjuncts", "const", "is_const", "is_op", "le", "lt", "mul", "select", "sub", "true",
 ]  # fmt: skip

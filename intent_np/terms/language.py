@@ -48,7 +48,7 @@ class Language:
     def check(self, program: Term) -> list[str]:
         """Everything that makes `program` no member of this language, each with the smallest offending term."""
         allowed, problems = set(self.terms), []
-        if type(program) is not self.root:
+        if not isinstance(program, self.root):  # a root may be a sort
             problems.append(f"{self.name}: a program is a {self.root.__name__}, not a {type(program).__name__}")
         for t in walk(program):
             if type(t) not in allowed:

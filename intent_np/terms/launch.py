@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .core import Term, find, term
+from .core import Term, term
 from .dtypes import DType
-from .index import Apply, Cast, Const, Extent, Param, Physical, Stride, Value
+from .index import INDEX, Apply, Cast, Const, Extent, Param, Physical, Stride, Value
 from .normal import View
 from .triton import TRITON, Function
 
@@ -89,9 +89,8 @@ def constants(launch: Launch) -> dict[str, int]:
 
 def host_expressions(launch: Launch) -> Iterator[str]:
     """The grid and the scalars are computed from what the host knows before the launch."""
-    for g in launch.grid:
-        for t in find(g, View):
-            yield f"the grid reads {t.name}"
+    for value in (*launch.grid, *(a.value for a in launch.arguments if isinstance(a, ScalarArgument))):
+        yield from INDEX.check(value)
     names = [a.name for a in launch.arguments]
     if names != [p.name for p in launch.function.parameters]:
         yield f"arguments {names} do not fit the function's {[p.name for p in launch.function.parameters]}"
