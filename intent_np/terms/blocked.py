@@ -195,8 +195,8 @@ class Perform(Effect):
 
 @term
 class BlockedProgram(Term):
-    """One launch over the blocks of `space` (the slowest first); `order` numbers instances for cache reuse: blocks of
-    the first axis are taken `grouping` at a time."""
+    """One launch over the blocks of `space`, the slowest first; of the last two axes, the blocks of the former are taken
+    `grouping` at a time."""
 
     name: str
     parameters: tuple[Term, ...]

@@ -155,8 +155,8 @@ class If(Effect):
 
 @term
 class Kernel(Term):
-    """One launch: a grid of instances, decoded row-major into `coordinates` (blocks of the first are taken `grouping` at
-    a time), each performing `body`."""
+    """One launch: a grid of instances, decoded row-major into `coordinates`, each performing `body`; of the last two
+    coordinates, the former is taken `grouping` at a time."""
 
     name: str
     physical: tuple[Physical, ...]
