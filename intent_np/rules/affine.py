@@ -4,26 +4,59 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..terms.index import Apply, Const, Value, add, const, is_const, mul
+from ..terms.index import Apply, Const, Value, add, const, is_const, mul, sub
 
 Affine = dict[Any, int]  # term -> coefficient; the key None holds the constant
 
 
 def affine(t: Value) -> Affine:
-    """`t` as a sum of coefficient * term; a term that is no sum, difference or constant multiple is one of its own."""
-    if isinstance(t, Const):
-        return {None: int(t.value)}  # type: ignore[call-overload]
-    if isinstance(t, Apply):
-        name = t.op.name
-        if name in ("add", "sub"):
-            return combine(affine(t.args[0]), affine(t.args[1]), 1 if name == "add" else -1)
-        if name == "neg":
-            return scale(affine(t.args[0]), -1)
-        if name == "mul":
-            for a, b in (t.args, t.args[::-1]):
-                if isinstance(b, Const):
-                    return scale(affine(a), int(b.value))  # type: ignore[call-overload]
-    return {t: 1}
+    """`t` as a sum of coefficient * term; a term that is no sum, difference or constant multiple is one of its own.
+
+    Coefficients flow from each sum to its operands, once through the graph: shared sums cost nothing.
+    """
+    out: Affine = {}
+    weights: dict[Any, int] = {t: 1}
+    for u in _sums_first(t):
+        w = weights[u]
+        if isinstance(u, Const):
+            out[None] = out.get(None, 0) + w * int(u.value)  # type: ignore[call-overload]
+        elif parts := _parts(u):
+            for operand, c in parts:
+                weights[operand] = weights.get(operand, 0) + w * c
+        else:
+            out[u] = out.get(u, 0) + w
+    return {k: c for k, c in out.items() if c}
+
+
+def _parts(t: Any) -> tuple[tuple[Any, int], ...]:
+    """The operands of a sum, a difference, a negation or a constant multiple, each with its coefficient."""
+    if type(t) is Apply:
+        match t.op.name, t.args:
+            case "add", (a, b):
+                return (a, 1), (b, 1)
+            case "sub", (a, b):
+                return (a, 1), (b, -1)
+            case "neg", (a,):
+                return ((a, -1),)
+            case ("mul", (a, Const(c))) | ("mul", (Const(c), a)):
+                return ((a, int(c)),)  # type: ignore[call-overload]
+    return ()
+
+
+def _sums_first(t: Any) -> list[Any]:
+    """The terms of a sum of sums, each behind everything that it is an operand of."""
+    order: list[Any] = []
+    seen: set[Any] = set()
+    stack: list[tuple[Any, bool]] = [(t, False)]
+    while stack:
+        u, done = stack.pop()
+        if done:
+            order.append(u)
+        elif u not in seen:
+            seen.add(u)
+            stack.append((u, True))
+            stack.extend((a, False) for a, _ in reversed(_parts(u)))
+    return order[::-1]
 
 
 def combine(a: Affine, b: Affine, times: int = 1) -> Affine:
@@ -54,8 +87,6 @@ def from_affine(form: Affine) -> Value:
     if total is None:
         total = const(constant)
         constant = 0
-    from ..terms.index import sub
-
     for k in negative:
         part = k if form[k] == -1 else mul(k, const(-form[k]))
         total = sub(total, part)

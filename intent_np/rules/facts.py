@@ -5,10 +5,12 @@ Every fact holds in every lane, padded ones included, and for every launch of th
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ..terms import blocked, gpu, normal
-from ..terms.dtypes import index
+from ..terms.core import arena
+from ..terms.dtypes import DType, index
 from ..terms.index import Apply, Cast, Const, Extent, Physical, Stride, Value
 from .affine import affine, difference
 
@@ -17,18 +19,42 @@ LARGEST = 2**62  # extents and coordinates stay below this, so that affine reaso
 
 def lower(t: Any) -> int | None:
     """A proved lower bound of an integer value."""
-    return _interval(t)[0]
+    return interval(t)[0]
 
 
 def upper(t: Any) -> int | None:
     """A proved upper bound of an integer value."""
-    return _interval(t)[1]
+    return interval(t)[1]
 
 
 Interval = tuple[int | None, int | None]
 
 
-def _interval(t: Any) -> Interval:
+def interval(t: Any) -> Interval:
+    """Proved lower and upper bound of an integer value; each term's is computed once in an arena."""
+    known = arena().facts
+    stack = [t]
+    while stack:
+        u = stack[-1]
+        waiting = [] if u in known else [c for c in _bounded_by(u) if c not in known]
+        stack.extend(waiting)
+        if not waiting:
+            if u not in known:
+                known[u] = _interval(u, known)
+            stack.pop()
+    return known[t]  # type: ignore[no-any-return]
+
+
+def _bounded_by(t: Any) -> tuple[Any, ...]:
+    """What the bounds of a term follow from."""
+    if isinstance(t, Apply) and t.type is index:
+        return t.args
+    if isinstance(t, (normal.Coord, blocked.Base)) and isinstance(axis := getattr(t.axis, "axis", t.axis), normal.Axis):
+        return axis.lo, axis.hi
+    return ()
+
+
+def _interval(t: Any, known: dict[Any, Interval]) -> Interval:
     if isinstance(t, Const):
         return (int(t.value), int(t.value)) if not t.dtype.is_float else (None, None)  # type: ignore[call-overload]
     if isinstance(t, Extent):
@@ -38,17 +64,17 @@ def _interval(t: Any) -> Interval:
     if isinstance(t, gpu.Range):
         return 0, t.size.value - 1
     if isinstance(t, (normal.Coord, blocked.Base)):
-        return _coordinate(t.axis)
+        return _coordinate(t.axis, known)
     if isinstance(t, Apply) and t.type is index:
-        return _applied(t)
+        return _applied(t, [known[a] for a in t.args])
     return None, None
 
 
-def _coordinate(axis: Any) -> Interval:
+def _coordinate(axis: Any, known: dict[Any, Interval]) -> Interval:
     logical = getattr(axis, "axis", axis)
     if not isinstance(logical, normal.Axis):
         return None, None
-    lo, hi = lower(logical.lo), upper(logical.hi)
+    lo, hi = known[logical.lo][0], known[logical.hi][1]
     if isinstance(axis, (normal.Axis, normal.Part, blocked.Point)) and hi is not None:
         return lo, hi - 1
     return lo, None  # padded lanes pass the end
@@ -58,9 +84,8 @@ def _plus(a: int | None, b: int | None) -> int | None:
     return None if a is None or b is None else a + b
 
 
-def _applied(t: Apply) -> Interval:
+def _applied(t: Apply, sides: list[Interval]) -> Interval:
     name = t.op.name
-    sides = [_interval(a) for a in t.args]
     if name == "select":
         (a, b), (c, d) = sides[1], sides[2]
         return (None if a is None or c is None else min(a, c)), (None if b is None or d is None else max(b, d))
@@ -95,12 +120,12 @@ def nonnegative(t: Any) -> bool:
     return low is not None and low >= 0
 
 
-def multiple_of(t: Any, n: int) -> bool:
-    """Whether `t` is certainly a multiple of `n`."""
-    return n == 1 or all(c * _factor(k, n) % n == 0 for k, c in affine(t).items())
+def multiple_of(t: Any, n: int, levels: int = 8) -> bool:
+    """Whether `t` is certainly a multiple of `n`; looks into so many levels of products and minima."""
+    return n == 1 or all(c * _factor(k, n, levels) % n == 0 for k, c in affine(t).items())
 
 
-def _factor(t: Any, n: int) -> int:
+def _factor(t: Any, n: int, levels: int) -> int:
     """A divisor of `t`, as good as is known."""
     if t is None:
         return 1
@@ -110,30 +135,31 @@ def _factor(t: Any, n: int) -> int:
         return t.value
     if isinstance(t, blocked.Base) and hasattr(t.axis, "size") and multiple_of(t.axis.axis.lo, t.axis.size.value):  # type: ignore[attr-defined]
         return int(t.axis.size.value)  # type: ignore[attr-defined]
-    if isinstance(t, Apply) and t.op.name == "mul":
-        return _factor(t.args[0], n) * _factor(t.args[1], n)
-    if isinstance(t, Apply) and t.op.name in ("minimum", "maximum"):
-        return n if all(multiple_of(a, n) for a in t.args) else 1
+    if isinstance(t, Apply) and levels and t.op.name == "mul":
+        return _factor(t.args[0], n, levels - 1) * _factor(t.args[1], n, levels - 1)
+    if isinstance(t, Apply) and levels and t.op.name in ("minimum", "maximum"):
+        return n if all(multiple_of(a, n, levels - 1) for a in t.args) else 1
     return 1
 
 
-def at_most(a: Value, b: Value) -> bool:
-    """Proof of a <= b by affine reasoning, with x // c * c <= x, min(x, y) <= x and x <= max(x, y)."""
+def at_most(a: Value, b: Value, levels: int = 4) -> bool:
+    """Proof of a <= b by affine reasoning, with x // c * c <= x, min(x, y) <= x and x <= max(x, y); looks into so many
+    levels of minima and maxima."""
     if a is b:
         return True
     for side, other, op, need in ((a, b, "minimum", any), (b, a, "maximum", any), (b, a, "minimum", all), (a, b, "maximum", all)):
-        if isinstance(side, Apply) and side.op.name == op:
+        if levels and isinstance(side, Apply) and side.op.name == op:
             ordered = ((x, other) if side is a else (other, x) for x in side.args)
-            if need(at_most(x, y) for x, y in ordered):
+            if need(at_most(x, y, levels - 1) for x, y in ordered):
                 return True
     form = difference(b, a)
-    for k, c in list(form.items()):
-        if isinstance(k, Apply) and k.op.name == "floordiv" and isinstance(k.args[1], (Const, Physical)) and c < 0:
-            by = k.args[1].value
-            if c % by == 0 and nonnegative(k.args[0]):  # type: ignore[operator]
+    for k in list(form):
+        if isinstance(k, Apply) and k.op.name == "floordiv" and isinstance(k.args[1], (Const, Physical)):
+            c, by = form.get(k, 0), int(k.args[1].value)  # type: ignore[call-overload]
+            if c < 0 < by and c % by == 0:
                 del form[k]
                 for inner, m in affine(k.args[0]).items():
-                    form[inner] = form.get(inner, 0) + c // by * m  # type: ignore[operator]
+                    form[inner] = form.get(inner, 0) + c // by * m
     return all(c == 0 or (c > 0 and (k is None or nonnegative(k))) for k, c in form.items())
 
 
@@ -146,17 +172,33 @@ def less(a: Value, b: Value) -> bool:
 
 def is_finite(t: Any) -> bool:
     """`t` is neither NaN nor infinite in any lane, invalid ones included."""
+    seen: set[Any] = set()
+    stack = [t]
+    while stack:
+        t = stack.pop()
+        if t not in seen:
+            seen.add(t)
+            below = _finite_with(t)
+            if below is None:
+                return False
+            stack.extend(below)
+    return True
+
+
+def _finite_with(t: Any) -> tuple[Any, ...] | None:
+    """The operands whose finiteness makes `t` finite; None where nothing does."""
+    if not (isinstance(t.type, DType) and t.type.is_float):
+        return ()
     if isinstance(t, Const):
-        return not t.dtype.is_float or (t.value == t.value and abs(t.value) != float("inf"))  # type: ignore[operator, arg-type]
-    if not t.type.is_float:
-        return True
+        return () if math.isfinite(t.value) else None
     if isinstance(t, normal.Load):
-        return t.view.finite and abs(t.fill) != float("inf") and t.fill == t.fill  # type: ignore[operator, arg-type]
+        return () if t.view.finite and math.isfinite(t.fill) else None  # type: ignore[arg-type]
     if isinstance(t, Cast):
-        wide = t.dtype.bits >= 32 and t.value.type.is_float and t.value.type.bits <= t.dtype.bits  # type: ignore[union-attr]
-        return t.mode == "wrap" and wide and is_finite(t.value)
+        source: Any = t.value.type
+        wide = t.dtype.bits >= 32 and source.is_float and source.bits <= t.dtype.bits
+        return (t.value,) if t.mode == "wrap" and wide else None
     if isinstance(t, Apply) and t.op.name == "select":
-        return is_finite(t.args[1]) and is_finite(t.args[2])
+        return t.args[1:]
     if isinstance(t, Apply) and t.op.name in ("neg", "abs", "maximum", "minimum"):
-        return all(is_finite(a) for a in t.args)
-    return False
+        return t.args
+    return None

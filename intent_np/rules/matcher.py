@@ -74,14 +74,21 @@ def _literal_only(e: Expr) -> bool:
     return e.head in ("literal", "const") or (e.head in _GUARD and all(_literal_only(a) for a in e.args))
 
 
+def _constants(e: Expr) -> list[Expr]:
+    """The parts of a template that are computed from literals."""
+    if e.head in _GUARD and _literal_only(e):
+        return [e]
+    return [x for a in e.args if isinstance(a, Expr) for x in _constants(a)]
+
+
 def _build(e: Expr, bound: dict[str, str], like: str) -> str:
     """A template: nodes are built through `node`, so that what a rule makes is in normal form as well."""
     if e.head in ("var", "literal"):
         return bound[e.args[0]]
     if e.head == "const":
         return "TRUE()" if e.args[0] is True else "FALSE()" if e.args[0] is False else f"constant({_number(e.args[0])}, {like})"
-    if _literal_only(e) and e.head in ("add", "sub", "mul", "floordiv", "mod"):
-        return f"constant({_guard(e, bound)}, {like})"
+    if _literal_only(e) and e.head in _GUARD:
+        return f"wrapped({_guard(e, bound)}, {like})"
     return f"node(apply({e.head!r}, {', '.join(_build(a, bound, like) for a in e.args)}))"
 
 
@@ -112,12 +119,26 @@ def source(rules: Iterable[Rule]) -> dict[str, str]:
                 m = _Matching()
                 m.match(left, "t")
                 facts = [f"{f.args[0]}({m.bound[f.args[1].args[0]]}) is not None" for g in r.when for f in _facts(g)]
-                tests = [*(m.conditions[1:] or ["True"]), *dict.fromkeys(facts), *(_guard(g, m.bound) for g in r.when)]
+                like = _like(r, m.bound)
+                fitting = [f"fits({_guard(e, m.bound)}, {like})" for e in _constants(r.right)]
+                guards = [_guard(g, m.bound) for g in r.when]
+                tests = [*(m.conditions[1:] or ["True"]), *dict.fromkeys(facts), *guards, *fitting]
                 lines.append(f"    if {' and '.join(tests)}:  # {r.name}")
-                lines.append(f"        return {_build(r.right, m.bound, _like(r, m.bound))}, {r.name!r}")
+                lines.append(f"        return {_build(r.right, m.bound, like)}, {r.name!r}")
         lines.append("    return None")
         out[root] = "\n".join(["# " + root, *lines]) + "\n"
     return out
+
+
+def fits(v: int, d: Any) -> bool:
+    """Whether a constant that a rule computes exists: index arithmetic does not wrap, that of other integers does."""
+    return d is not index or d.range[0] <= v <= d.range[1]
+
+
+def wrapped(v: int, d: Any) -> Const:
+    """`v` modulo 2^w, as an element of `d`."""
+    low = d.range[0]
+    return Const((v - low) % 2**d.bits + low, d)
 
 
 def compile_rules(rules: Iterable[Rule]) -> dict[str, Any]:
@@ -126,7 +147,7 @@ def compile_rules(rules: Iterable[Rule]) -> dict[str, Any]:
 
     space: dict[str, Any] = {
         "Apply": Apply, "Const": Const, "OP": OPERATORS, "apply": apply, "bool_": bool_, "constant": const, "index": index,
-        "lower": lower, "upper": upper, "TRUE": lambda: Const(True, bool_), "FALSE": lambda: Const(False, bool_),
+        "fits": fits, "wrapped": wrapped, "lower": lower, "upper": upper, "TRUE": lambda: Const(True, bool_), "FALSE": lambda: Const(False, bool_),
     }  # fmt: skip
     steps = {}
     for root, text in source(rules).items():

@@ -73,8 +73,8 @@ def _affine(t: Apply) -> Value:
     """Sums of index terms in one canonical order, so that equal sums are one term."""
     from .affine import affine, from_affine
 
-    new = from_affine(affine(t))
-    return new if new is not t else t
+    form = affine(t)
+    return from_affine(form) if all(abs(c) <= index.range[1] for c in form.values()) else t
 
 
 def _compare(t: Apply) -> Value:

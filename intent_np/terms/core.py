@@ -46,11 +46,13 @@ else:
 
 
 class Arena:
-    """Where terms are interned, one a compilation: `with Arena(): ...`.  Names and spans sit beside identity."""
+    """Where terms are interned, one a compilation: `with Arena(): ...`.  Names and spans sit beside identity, and so do
+    the facts that were proved about terms."""
 
-    __slots__ = ("names", "spans", "table", "_token")
+    __slots__ = ("facts", "names", "spans", "table", "_token")
 
     def __init__(self) -> None:
+        self.facts: dict[Term, Any] = {}
         self.table: dict[Any, Term] = {}
         self.names: dict[Term, str] = {}
         self.spans: dict[Term, tuple[Any, ...]] = {}
@@ -90,6 +92,7 @@ class Term:
     fields: ClassVar[tuple[Field, ...]] = ()
     syntax: ClassVar[str] = ""
     binds: ClassVar[bool] = False  # printed as a definition of its own, used by name
+    defines: ClassVar[tuple[str, ...]] = ()  # fields whose variables are defined here
 
     def infer(self) -> Any:
         """The element type; raises `TypeError` when the operands do not fit."""
@@ -107,6 +110,11 @@ class Term:
         from .text import show
 
         return show(self)
+
+    def __str__(self) -> str:
+        from .text import brief
+
+        return brief(self)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"terms are immutable; {type(self).__name__}.{name} can't be set")
@@ -193,17 +201,21 @@ def _constructor(cls: Any, fields: tuple[Field, ...]) -> Any:
     return _generate(source, "make", space)
 
 
-_set_type = Term.type.__set__  # type: ignore[attr-defined]
-_set_lanes = Term.lanes.__set__  # type: ignore[attr-defined]
-_set_needs = Term.needs.__set__  # type: ignore[attr-defined]
-_set_digest = Term.digest.__set__  # type: ignore[attr-defined]
+_set_type = vars(Term)["type"].__set__
+_set_lanes = vars(Term)["lanes"].__set__
+_set_needs = vars(Term)["needs"].__set__
+_set_digest = vars(Term)["digest"].__set__
 
 
 def _derive(t: Any) -> None:
     values = [getattr(t, f.name) for f in t.fields]
     _set_digest(t, hash((_atom_digest(type(t).__name__), *(_atom_digest(v) for v in values))))
-    _set_type(t, t.infer())
-    lanes, needs = t.axes()
+    try:
+        _set_type(t, t.infer())
+        lanes, needs = t.axes()
+    except (AttributeError, LookupError, RuntimeError, ValueError) as e:
+        # operands so wrong that a check could not even look at them
+        raise TypeError(f"{type(t).__name__} of the wrong kind of operands: {e}") from e
     _set_lanes(t, lanes)
     _set_needs(t, needs)
 
@@ -282,7 +294,7 @@ def rewrite(roots: Iterable[Any], step: Callable[[Any], Any]) -> tuple[Any, ...]
     return tuple(done[r] for r in roots)
 
 
-def inherit(old: Term, new: Term, space: Arena | None = None) -> Term:
+def inherit(old: Any, new: Any, space: Arena | None = None) -> Any:
     """Pass the name and the spans of `old` on to `new`, which keeps its own name if it has one."""
     space = space or arena()
     if old in space.names and new not in space.names and children(new):
@@ -304,8 +316,8 @@ def contains(root: Term, *classes: type[Term]) -> bool:
     return any(isinstance(t, classes) for t in walk(root))
 
 
-def find(root: Term | Iterable[Term], cls: type[Any]) -> Iterator[Any]:
-    """The subterms of class `cls`, each once, children first."""
+def find(root: Term | Iterable[Term], cls: Any) -> Iterator[Any]:
+    """The subterms of class `cls` (or of one of several), each once, children first."""
     roots = (root,) if isinstance(root, Term) else tuple(root)
     return (t for t in walk(*roots) if isinstance(t, cls))
 

@@ -8,13 +8,14 @@ assigns again for the next iteration.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from .blocked import BLOCKED, Base, BlockedProgram, Carry, Fold, Loop, Perform, Point, Segment, Slice, Tile, Traverse, Whole
 from .core import NO_AXES, Literal, Term, find, term, walk
 from .dtypes import DType, bool_, index
 from .index import AxisLike, Physical, Value
 from .normal import Axis, Combine, Contract, Coord, Effect, Load, Part, Proj, Reduce, Store, Target
+from .text import NUMBER, WORD
 
 
 @term
@@ -27,10 +28,20 @@ class Var(Value):
     syntax = "{name}"
 
     def infer(self) -> Any:
+        if not WORD.match(self.name) or NUMBER.match(self.name):
+            raise TypeError(f"{self.name!r} can't be the name of a variable")
+        if isinstance(self.dtype, tuple) and len(self.dtype) < 2:
+            raise TypeError(f"{self.name} is a tuple of {len(self.dtype)}")
         return self.dtype
 
     def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
         return frozenset(self.varies), NO_AXES
+
+
+def _scalar_indices(variables: tuple[Var, ...]) -> None:
+    for v in variables:
+        if v.dtype is not index or v.varies:
+            raise TypeError(f"{v.name} counts, so it is a scalar index")
 
 
 def variable(name: str, dtype: Any, lanes: frozenset[Any]) -> Var:
@@ -135,7 +146,11 @@ class For(Effect):
     carries: tuple[Var, ...]
     body: tuple[Effect, ...]
     note: str = ""
+    defines: ClassVar[tuple[str, ...]] = ("var",)
     syntax = "for {var} = {lo} to {hi} step {step}{ iter_args(|carries|)}{ # |note|}:{body:block}"
+
+    def infer(self) -> None:
+        _scalar_indices((self.var,))
 
     def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
         return NO_AXES, NO_AXES
@@ -167,10 +182,14 @@ class Kernel(Term):
     grouping: int = 1
     permissions: tuple[str, ...] = ()
     target: Target | None = None
+    defines: ClassVar[tuple[str, ...]] = ("coordinates",)
     syntax = (
         "kernel @{name}<{physical}>({parameters}){ permits |permissions|}{ for |target|} {{\n"
         "  grid = ({grid})\n  ({coordinates}) = program_coord(grid{, group |grouping|}){body:block}}}"
     )
+
+    def infer(self) -> None:
+        _scalar_indices(self.coordinates)
 
 
 def scalar_control(kernel: Kernel) -> Iterator[str]:

@@ -42,7 +42,18 @@ class Const(Value):
         kind = bool if self.dtype is bool_ else float if self.dtype.is_float else int
         if type(self.value) is not kind:
             raise TypeError(f"a {self.dtype} constant holds a Python {kind.__name__}, not {self.value!r}")
+        if not representable(self.value, self.dtype):  # type: ignore[arg-type]
+            raise TypeError(f"{self.value!r} is no element of {self.dtype}; `const` rounds")
         return self.dtype
+
+
+def representable(v: bool | int | float, d: DType) -> bool:
+    """Whether a number of the kind of `d` is one of its elements as it stands."""
+    if d.is_float and d.bits < 64:
+        from ..numerics.literals import FORMATS, round_to
+
+        return v != v or round_to(v, FORMATS[d.name]) == v
+    return not d.is_integer or d.range[0] <= v <= d.range[1]
 
 
 @term
@@ -57,6 +68,8 @@ class Extent(Value):
     binds = True
 
     def infer(self) -> DType:
+        if self.multiple < 1 or self.bound is not None and self.bound < 0:
+            raise TypeError(f"extent {self.name}: at most {self.bound}, a multiple of {self.multiple}")
         return index
 
 
@@ -71,6 +84,8 @@ class Stride(Value):
     binds = True
 
     def infer(self) -> DType:
+        if self.multiple < 1 or self.dim < 0:
+            raise TypeError(f"stride {self.dim} of {self.view}: a multiple of {self.multiple}")
         return index
 
     @property

@@ -67,6 +67,12 @@ class Domain(Term):
     syntax = "domain {lo}..{hi}{ step |step|}{ in |source|}"
     binds = True
 
+    def infer(self) -> None:
+        if any(b.type is not index for b in (self.lo, self.hi, self.step) if b is not None):
+            raise TypeError("the bounds of a domain are index values")
+        if not isinstance(self.source, (Domain, type(None))):
+            raise TypeError(f"a domain cut from a {type(self.source).__name__}")
+
     @property
     def extent(self) -> Value:
         """Number of members, in normal form for the common cases."""

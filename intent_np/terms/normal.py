@@ -83,6 +83,8 @@ class View(Term):
             raise TypeError(f"unknown view mode {self.mode}")
         if len(self.shape) != len(self.strides):
             raise TypeError(f"{self.name}: {len(self.shape)} extents, {len(self.strides)} strides")
+        if any(e.type is not index for e in (*self.shape, *self.strides)) or self.aligned < 1:
+            raise TypeError(f"{self.name}: extents and strides are index values, alignment is positive")
         return self.dtype
 
 
@@ -129,12 +131,10 @@ class Load(Value):
     valid: Value | None = None
     fill: Literal = 0
     after: Effect | None = None
-    syntax = "load {view}[{index}]{ valid (|valid|) fill $fill}{ after |after|}"
+    syntax = "load {view}[{index}]{ valid (|valid|) fill $fill}{ fill |fill|}{ after |after|}"
 
     def infer(self) -> DType:
         _check_access(self.view, self.index, self.valid)
-        if self.valid is None and (type(self.fill) is not int or self.fill):
-            raise TypeError(f"a load of {self.view.name} whose lanes are all valid fills {self.fill}")
         if not holds(self.view.dtype, self.fill):  # type: ignore[arg-type]
             raise TypeError(f"{self.fill!r} is no element of {self.view.name}, which holds {self.view.dtype}")
         return self.view.dtype

@@ -107,6 +107,8 @@ def result_dtype(op: Op, operands: tuple[DType, ...]) -> DType:
     """The dtype of `op` on operands of these dtypes; `TypeError` says what is wrong."""
     if op.arity >= 0 and len(operands) != op.arity or op.arity < 0 and len(operands) < 2:
         raise TypeError(f"{op.name} takes {op.arity if op.arity >= 0 else 'two or more'} operands, got {len(operands)}")
+    if not all(isinstance(d, DType) for d in operands):
+        raise TypeError(f"{op.name} does not take {', '.join(map(repr, operands))}")
     same = operands[1:] if op.name == "select" else operands
     if op.name == "select" and operands[0] is not bool_:
         raise TypeError(f"the condition of select is {operands[0]}, not bool")

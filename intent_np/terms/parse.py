@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import struct
 import types
 import typing
 from dataclasses import dataclass
@@ -20,11 +22,13 @@ from .language import Language
 from .normal import Coord
 from .operators import OPERATORS, Op
 from .template import Block, Hole, Optional, Text, keyword, parts
+from .text import NUMBER
 
 _TOKEN = re.compile(
     r"[ \t]+|(?P<number>(?:\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\d+(?!\.\d)))|(?P<word>[A-Za-z_](?:\w|\.(?!\.))*)"
     r"|(?P<string>\"(?:[^\"\\]|\\.)*\")|(?P<symbol>\.\.|//|\*\*|<<|>>|<=|>=|==|!=|&&|\|\||.)"
 )
+CLOSING = (")", "]", "}", ":", ";", "=")
 _INFIX = {op.infix: op for op in OPERATORS.values() if op.infix}
 
 
@@ -98,8 +102,9 @@ class Parser:
             self.expect(t)
 
     def peek_literal(self, text: str) -> bool:
-        wanted = _literal_tokens(text)
-        return bool(wanted) and all(self.toks[min(self.at + i, len(self.toks) - 1)].text == t for i, t in enumerate(wanted))
+        """Whether an optional group begins here; it never begins a line, where a name may look the same."""
+        wanted, found = _literal_tokens(text), self.toks[self.at :]
+        return bool(wanted) and not self.tok.first and [t.text for t in found[: len(wanted)]] == list(wanted)
 
     # ---- the whole text
 
@@ -107,20 +112,33 @@ class Parser:
         while self.tok.kind == "word" and self.toks[self.at + 1].text == "=":
             name = self.next().text
             self.expect("=")
-            identity = (self.word() if self.accept("as") else name)
+            identity = self.word() if self.accept("as") else name
             t = self.definition(identity)
             self.env[name] = t
             arena().names.setdefault(t, name)
+        name = self.tok.text
         t = self.expression(Term, 0)
         if self.tok.kind != "end":
             raise self.fail("the end")
-        return t
+        # an axis as a whole would be spelled: a name that stands for one is its coordinate
+        return self.coerce(t, Value) if self.env.get(name) is t and isinstance(t, AxisLike) else t
 
     def definition(self, name: str) -> Term:
+        if self.tok.text == "variable" and gpu.Var in self.language.terms:
+            return self.variable(name)
         for c in self.by_keyword.get(self.tok.text, []) if self.tok.kind == "word" else []:
             if c.binds:
                 return self.template(c, name)
         return self.expression(Term, 0)
+
+    def variable(self, name: str) -> Term:
+        """`variable f32 over [BM]`: a name that statements define elsewhere."""
+        self.expect("variable")
+        dtypes = self.attribute(tuple[DType, ...], "over")
+        self.literal("over [")
+        varies = tuple(self.sequence(Physical, "]"))
+        self.expect("]")
+        return self.build(lambda: gpu.Var(name, dtypes[0] if len(dtypes) == 1 else dtypes, varies))  # type: ignore[no-any-return]
 
     # ---- expressions
 
@@ -157,7 +175,7 @@ class Parser:
 
     def primary(self, sort: type[Term]) -> Any:
         t = self.tok
-        if t.kind == "number" or t.text in ("-", "inf", "nan", "true", "false"):
+        if t.kind == "number" or (t.kind != "string" and (t.text == "-" or NUMBER.match(t.text))):
             return self.constant()
         if self.accept("("):
             inner = self.expression(Term, 0)
@@ -192,6 +210,8 @@ class Parser:
         t = self.next().text
         if t in ("true", "false"):
             return t == "true"
+        if t.startswith("nan_"):
+            return float(struct.unpack("<d", struct.pack("<Q", int(t[4:], 16)))[0])
         if t in ("inf", "nan"):
             return sign * float(t)
         try:
@@ -208,7 +228,7 @@ class Parser:
         return self.build(lambda: apply(op, *args))  # type: ignore[no-any-return]
 
     def sequence(self, sort: type[Term], *stop: str) -> list[Any]:
-        if self.tok.text in stop:
+        if self.tok.text in stop or self.tok.first or self.tok.text in CLOSING:
             return []
         items = [self.expression(sort, 1)]
         while self.accept(","):
@@ -234,30 +254,34 @@ class Parser:
             if isinstance(p, Text):
                 self.literal(p.text)
             elif isinstance(p, Hole):
-                values[p.field] = self.field(fields[p.field], cls, self._closer(layout, i), 0 if p.last and i else 1)
+                values[p.field] = self.field(fields[p.field], cls, self._closers(layout[i + 1 :]), 0 if p.last and i else 1)
             elif isinstance(p, Block):
                 values[p.field] = self.block(fields[p.field].sort, indent)
             else:
-                self.group(p, fields, values, cls, self._closer(layout, i))
+                self.group(p, fields, values, cls, self._closers(layout[i + 1 :]))
         ordered = [values.get(f.name, () if f.required and f.name not in values else f.default) for f in cls.fields]
         return self.build(lambda: cls(*ordered))
 
-    def _closer(self, layout: Any, i: int) -> str:
-        rest = layout[i + 1] if i + 1 < len(layout) else None
-        return _literal_tokens(rest.text)[0] if isinstance(rest, Text) and _literal_tokens(rest.text) else ""
+    def _closers(self, rest: Any) -> frozenset[str]:
+        """The tokens that an empty list may be followed by: the next literal, or an optional group before it."""
+        out: set[str] = set()
+        for p in rest:
+            text = p.text if isinstance(p, Text) else p.before[0].text if isinstance(p, Optional) else ""
+            out.update(_literal_tokens(text)[:1])
+            if isinstance(p, Text) and _literal_tokens(text):
+                break
+        return frozenset(out)
 
-    def group(self, p: Optional, fields: dict[str, Field], values: dict[str, Any], cls: Any, closer: str) -> None:
-        if not self.peek_literal(p.before[0].text):  # type: ignore[union-attr]
+    def group(self, p: Optional, fields: dict[str, Field], values: dict[str, Any], cls: Any, rest: frozenset[str]) -> None:
+        if p.field in values or not self.peek_literal(p.before[0].text):  # type: ignore[union-attr]
             return
-        for q in (*p.before, None, *p.after):
+        for i, q in enumerate(inner := (*p.before, Hole(p.field), *p.after)):
             if isinstance(q, Text):
                 self.literal(q.text)
-            elif q is None:
-                f = fields[p.field]
-                stop = _literal_tokens(p.after[0].text)[:1] if p.after and isinstance(p.after[0], Text) else (closer,)
-                values[p.field] = True if f.sort is bool else self.field(f, cls, stop[0] if stop else closer, 1)
+            elif fields[q.field].sort is bool:
+                values[q.field] = True
             else:
-                values[q.field] = self.field(fields[q.field], cls, "", 1)
+                values[q.field] = self.field(fields[q.field], cls, self._closers(inner[i + 1 :]) or rest, 1)
 
     def block(self, sort: type[Term], indent: int) -> tuple[Any, ...]:
         out = []
@@ -265,23 +289,26 @@ class Parser:
             out.append(self.expression(sort, 0))
         return tuple(out)
 
-    def field(self, f: Field, cls: Any, closer: str, level: int) -> Any:
+    def field(self, f: Field, cls: Any, closers: frozenset[str], level: int) -> Any:
         if f.sort is gpu.Var:
-            return self.binders(f)
+            return self.variables(f, cls)
         if f.kind in ("term", "maybe"):
             return self.expression(f.sort, level)
         if f.kind == "terms":
-            return tuple(self.sequence(f.sort, closer))
-        return self.number() if f.sort is Literal else self.attribute(f.sort, closer)
+            return tuple(self.sequence(f.sort, *closers))
+        return self.number() if f.sort is Literal else self.attribute(f.sort, *closers)
 
-    def binders(self, f: Field) -> Any:
-        """Names that a statement defines as scalar indices, or names that exist already."""
+    def variables(self, f: Field, cls: Any) -> Any:
+        """Names that a loop or a kernel defines as scalar indices, or names that exist already."""
         one = f.kind == "term"
         names = [] if not one and self.tok.kind != "word" else [self.word()]
         while not one and self.accept(","):
             names.append(self.word())
         for n in names:
-            self.env.setdefault(n, gpu.Var(n, DTYPES["index"]))
+            if f.name in cls.defines:
+                self.env[n] = gpu.Var(n, DTYPES["index"])
+            elif not isinstance(self.env.get(n), gpu.Var):
+                raise self.fail(f"variables that are defined above; {n} is none")
         found = tuple(self.env[n] for n in names)
         return found[0] if one else found
 
@@ -290,23 +317,23 @@ class Parser:
     def word(self) -> str:
         t = self.next()
         if t.kind == "string":
-            return re.sub(r"\\(.)", r"\1", t.text[1:-1])
+            return str(json.loads(t.text))
         if t.kind != "word":
             self.at -= 1
             raise self.fail("a word")
         return t.text
 
-    def attribute(self, annotation: Any, closer: str) -> Any:
+    def attribute(self, annotation: Any, *closers: str) -> Any:
         if typing.get_origin(annotation) is types.UnionType:
             annotation = typing.get_args(annotation)[0]
         if typing.get_origin(annotation) is tuple:
             item = typing.get_args(annotation)[0]
-            if self.tok.text == closer:
+            if self.tok.text in closers and self.tok.kind != "string":
                 return ()
             nested = typing.get_origin(item) is tuple
-            out = [self._nested(item) if nested else self.attribute(item, closer)]
+            out = [self._nested(item) if nested else self.attribute(item)]
             while self.accept(","):
-                out.append(self._nested(item) if nested else self.attribute(item, closer))
+                out.append(self._nested(item) if nested else self.attribute(item))
             return tuple(out)
         if annotation in (int, bool):
             return self.number()

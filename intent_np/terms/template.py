@@ -3,8 +3,8 @@
     "load {view}[{index}]{ valid (|valid|) fill $fill}"
 
 `{f}` is a field, `{f:block}` statements one a line and indented, `{before|f|after}` an optional group, present when the
-field differs from its default; `$g` inside it is a further field.  A bool field in an optional group is the group's
-presence.  `{{` and `}}` are braces.
+field differs from its default and an earlier group has not written it; `$g` inside it is a further field.  A bool field
+in an optional group is the group's presence.  `{{` and `}}` are braces.
 """
 
 from __future__ import annotations

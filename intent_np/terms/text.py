@@ -15,44 +15,56 @@ program, so that text stays linear in the graph:
 
 from __future__ import annotations
 
+import json
+import math
 import re
+import struct
 from functools import cache
 from typing import Any
 
 from .core import CLASSES, Field, Literal, Term, arena, attribute_name, children, walk
 from .dtypes import DType
 from .operators import OPERATORS
-from .template import Block, Hole, Optional, Text, delimited, keyword, parts
+from .template import Block, Hole, Text, delimited, keyword, parts
 
 INDENT = "  "
-WORD = re.compile(r"[A-Za-z_][\w.]*\Z")
-RESERVED = {"true", "false", "inf", "nan", "as", "none"} | set(OPERATORS)
+WORD = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*\Z")
+NUMBER = re.compile(r"(inf|nan|nan_[0-9a-f]{16}|true|false)\Z")
+RESERVED = {"as", "none", "variable"} | set(OPERATORS)
+DEEP = 40  # an expression with more levels is cut into definitions, so that nobody recurses without end
+LARGE = 100  # a value with more nodes is defined and not repeated, where statements name what else is shared
 
 
 def reserved(name: str) -> bool:
     """Whether `name` is a word of the text form, so that a definition needs another one."""
-    return name in RESERVED or any(keyword(c) == name for c in CLASSES.values())
+    return name in RESERVED or NUMBER.match(name) is not None or any(keyword(c) == name for c in CLASSES.values())
 
 
 def number(v: bool | int | float) -> str:
-    """A literal: `true`, `3`, `0.5`, `-inf`, `nan`."""
+    """A literal: `true`, `3`, `0.5`, `-inf`, `nan`; any NaN but Python's with its bits."""
+    if isinstance(v, float) and v != v:
+        bits: int = struct.unpack("<Q", struct.pack("<d", v))[0]
+        return "nan" if bits == 0x7FF8 << 48 else f"nan_{bits:016x}"
     return str(v).lower() if isinstance(v, bool) else repr(v)
 
 
-@cache
 def shortest(v: float, d: DType) -> str:
     """The shortest decimal that rounds to `v` in its dtype."""
-    from ..numerics import literal
+    # the cache would take -0.0 for 0.0
+    return number(v) if v - v != 0 or d.bits > 32 else "-" * (math.copysign(1, v) < 0) + _shortest(abs(v), d)
 
-    if v - v != 0 or d.bits > 32:
-        return number(v)
+
+@cache
+def _shortest(v: float, d: DType) -> str:
+    from ..numerics.literals import FORMATS, round_to
+
     tries = (f"{v:.{digits}g}" for digits in range(1, 18))
-    text = next(t for t in tries if float(literal(float(t), d)) == v and number(float(t))[0] == number(v)[0])
+    text = next(t for t in tries if round_to(float(t), FORMATS[d.name]) == v)
     return text if "." in text or "e" in text else text + ".0"
 
 
 def word(v: str) -> str:
-    return v if WORD.match(v) else '"' + v.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return v if WORD.match(v) else json.dumps(v)
 
 
 def attribute(v: Any) -> str:
@@ -69,44 +81,82 @@ def _inline(t: Term) -> bool:
     return type(t).__name__ in ("Const", "Coord", "Var", "At", "NewAxis", "Along", "Arg")
 
 
-class Printer:
-    """Prints one root; `definitions` are chosen first, so that every use is a name."""
+def _has_name(t: Term) -> bool:
+    return "name" in type(t).__match_args__  # type: ignore[attr-defined]
 
-    def __init__(self, root: Term, share: bool = True) -> None:
-        self.root: Term = root
+
+def _variable(t: Term) -> bool:
+    return type(t).__name__ == "Var"
+
+
+class Printer:
+    """Prints one root; `definitions` are chosen first, so that every use is a name.
+
+    Without `share` only what needs a name has one, and what stands more than `levels` deep is left out.
+    """
+
+    def __init__(self, root: Term, share: bool = True, levels: int = 10**9) -> None:
+        self.root, self.levels = root, levels
+        # the statements of these name what is shared
+        self.statements = type(root).__name__ in ("Kernel", "Function", "Launch")
+        self.whole = root.binds and _has_name(root)  # then it is defined too: a definition gives the name
         self.names: dict[Term, str] = {}
         self.guards: dict[Term, tuple[Term, ...]] = {}
-        uses: dict[Term, int] = {}
         terms = walk(root)
+        self.taken = {t.name for t in terms if _variable(t)}  # type: ignore[attr-defined]
+        defined = self._definitions(terms) if share else {t for t in terms if t.binds and t is not root}
+        # a variable that stands outside of the statements that define it is declared
+        outside = walk(*(t for t in defined if not t.binds)) if self.statements else terms if share else []
+        self.free = {t for t in outside if _variable(t)}
+        self.defined = [t for t in terms if t in defined or t in self.free]
+        for t in sorted(self.defined, key=lambda t: (t not in self.free, getattr(t, "name", None) is None)):
+            self.names[t] = self._fresh(t)
+
+    def _definitions(self, terms: list[Term]) -> set[Term]:
+        """What binds, what is used more than once, and what would make an expression too deep."""
+        uses: dict[Term, int] = {}
         for t in terms:
             for c in children(t):
                 uses[c] = uses.get(c, 0) + 1
-        # the statements of these name what is shared
-        share = share and type(root).__name__ not in ("Kernel", "Function", "Launch")
-        self.defined = [
-            t for t in terms
-            if t is not root and (t.binds or (share and uses.get(t, 0) > 1 and not _inline(t) and children(t)))
-        ]  # fmt: skip
-        taken = {t.name for t in terms if type(t).__name__ == "Var"}  # type: ignore[attr-defined]
-        for t in sorted(self.defined, key=lambda t: getattr(t, "name", None) is None):
-            self.names[t] = self._fresh(t, taken)
+        size: dict[Term, int] = {}
+        depth: dict[Term, int] = {}
+        out = set()
+        for t in terms:
+            below = children(t)
+            size[t], depth[t] = 1 + sum(size[c] for c in below), 1 + max((depth[c] for c in below), default=0)
+            shared = uses.get(t, 0) > 1 and below and not _inline(t) and (size[t] > LARGE or not self.statements)
+            definable = t.type is not None or not self.statements
+            if (t is not self.root or self.whole) and (t.binds or (definable and (shared or depth[t] > DEEP))):
+                out.add(t)
+                size[t], depth[t] = 1, 0
+        return out
 
-    def _fresh(self, t: Term, taken: set[str]) -> str:
+    def _fresh(self, t: Term) -> str:
         hint = getattr(t, "name", None) or arena().names.get(t) or (keyword(type(t)) or type(t).__name__).lower()[0]
         base = hint if WORD.match(hint) else "t"
         name, i = base, 1
-        while name in taken or reserved(name):
+        if t in self.free and name not in self.names.values():
+            return name  # as in the statements, for the first variable of that name
+        while name in self.taken or reserved(name):
             name, i = f"{base}_{i}", i + 1
-        taken.add(name)
+        self.taken.add(name)
         return name
 
     def text(self) -> str:
-        lines = [f"{self.names[t]} = {self._identity(t)}{self.spelled(t, 0, 0)}" for t in self.defined]
+        lines = [f"{self.names[t]} = {self._identity(t)}{self._definition(t)}" for t in self.defined]
+        if self.statements:  # there, statements define the variables
+            self.names = {t: n for t, n in self.names.items() if t not in self.free}
         return "\n".join([*lines, self.expression(self.root, 0, 0)]) + "\n"
+
+    def _definition(self, t: Any) -> str:
+        if not _variable(t):
+            return self.spelled(t, 0, 0)
+        dtypes = ", ".join(map(str, t.dtype)) if isinstance(t.dtype, tuple) else str(t.dtype)
+        return f"variable {dtypes} over [{', '.join(self.names[p] for p in t.varies)}]"
 
     def _identity(self, t: Term) -> str:
         """`as N` where the definition could not be called by the name that is part of the term."""
-        if any(f.name == "name" for f in t.fields) and t.name != self.names[t]:  # type: ignore[attr-defined]
+        if _has_name(t) and t.name != self.names[t]:  # type: ignore[attr-defined]
             return f"as {word(t.name)} "  # type: ignore[attr-defined]
         return ""
 
@@ -118,6 +168,15 @@ class Printer:
 
     def spelled(self, t: Any, level: int, depth: int) -> str:
         """`t` itself, even where it has a name."""
+        if not self.levels:
+            return "…"
+        self.levels -= 1
+        try:
+            return self._spelled(t, level, depth)
+        finally:
+            self.levels += 1
+
+    def _spelled(self, t: Any, level: int, depth: int) -> str:
         kind = type(t).__name__
         if kind == "Const":
             text = shortest(t.value, t.dtype) if t.dtype.is_float else number(t.value)
@@ -141,7 +200,7 @@ class Printer:
         fields = {f.name: f for f in t.fields}
         if "valid" in fields and "index" in fields:
             self._order_guard(t)
-        out = ""
+        out, said = "", set[str]()
         for i, p in enumerate(parts(type(t))):
             if isinstance(p, Text):
                 text = "\n" + p.text.lstrip() if out.endswith("\0") else p.text
@@ -152,7 +211,8 @@ class Printer:
                 for s in getattr(t, p.field):
                     out = out.rstrip("\0") + "\n" + INDENT * (depth + 1) + self.expression(s, 0, depth + 1)
                 out += "\0"
-            elif not self._default(t, fields[p.field]):
+            elif p.field not in said and not self._default(t, fields[p.field]):
+                said.update(q.field for q in p.before + p.after if isinstance(q, Hole))
                 inner = [*p.before, *((Hole(p.field),) if fields[p.field].sort is not bool else ()), *p.after]
                 out += "".join(q.text if isinstance(q, Text) else self.field(t, fields[q.field], 1, depth) for q in inner)
         return out.replace("\0", "")
@@ -185,6 +245,6 @@ def show(t: Term) -> str:
 
 def brief(t: Term, limit: int = 160) -> str:
     """One line for messages: names instead of definitions, cut at `limit` characters."""
-    p = Printer(t, share=False)
+    p = Printer(t, share=False, levels=max(1, limit // 12))  # many nodes may share few children
     line = " ".join(p.expression(t, 0, 0).split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
