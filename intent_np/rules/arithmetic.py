@@ -25,8 +25,15 @@ RULES = (
     rule("float-sub-zero", f - 0.0, f, why="x - (+0) = x for every x, -0 included"),
     rule("float-mul-one", f * 1.0, f),
     rule("float-div-one", f / 1.0, f),
-    rule("max-of-nothing", call("maximum", f, float("-inf")), f, why="-inf is the identity; NaN propagates through either"),
-    rule("min-of-nothing", call("minimum", f, float("inf")), f, why="inf is the identity; NaN propagates through either"),
+    rule(
+        "max-of-nothing",
+        call("maximum", f, float("-inf")),
+        f,
+        why="-inf is the identity; NaN propagates through either",
+    ),
+    rule(
+        "min-of-nothing", call("minimum", f, float("inf")), f, why="inf is the identity; NaN propagates through either"
+    ),
     rule("float-max-same", call("maximum", f, f), f),
     rule("float-min-same", call("minimum", f, f), f),
     rule("float-max-nested", call("maximum", call("maximum", f, g), g), call("maximum", f, g), why="idempotent"),

@@ -147,7 +147,12 @@ def at_most(a: Value, b: Value, levels: int = 4) -> bool:
     levels of minima and maxima."""
     if a is b:
         return True
-    for side, other, op, need in ((a, b, "minimum", any), (b, a, "maximum", any), (b, a, "minimum", all), (a, b, "maximum", all)):
+    for side, other, op, need in (
+        (a, b, "minimum", any),
+        (b, a, "maximum", any),
+        (b, a, "minimum", all),
+        (a, b, "maximum", all),
+    ):
         if levels and isinstance(side, Apply) and side.op.name == op:
             ordered = ((x, other) if side is a else (other, x) for x in side.args)
             if need(at_most(x, y, levels - 1) for x, y in ordered):

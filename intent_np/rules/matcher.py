@@ -17,7 +17,17 @@ from .pattern import Expr, Rule
 
 Step = Callable[[Any], Any]
 _KIND = {"i": "{}.type.is_integer", "x": "{}.type is index", "f": "{}.type.is_float", "b": "{}.type is bool_"}
-_GUARD = {"add": "+", "sub": "-", "mul": "*", "floordiv": "//", "mod": "%", "lt": "<", "le": "<=", "eq": "==", "ne": "!="}
+_GUARD = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "floordiv": "//",
+    "mod": "%",
+    "lt": "<",
+    "le": "<=",
+    "eq": "==",
+    "ne": "!=",
+}
 
 
 class _Matching:
@@ -46,7 +56,9 @@ class _Matching:
             if isinstance(v, bool):
                 self.conditions.append(f"{at}.dtype is bool_")
         else:
-            self.conditions.append(f"type({at}) is Apply and {at}.op is OP[{p.head!r}] and len({at}.args) == {len(p.args)}")
+            self.conditions.append(
+                f"type({at}) is Apply and {at}.op is OP[{p.head!r}] and len({at}.args) == {len(p.args)}"
+            )
             for i, a in enumerate(p.args):
                 self.match(a, f"{at}.args[{i}]")
 
@@ -86,7 +98,13 @@ def _build(e: Expr, bound: dict[str, str], like: str) -> str:
     if e.head in ("var", "literal"):
         return bound[e.args[0]]
     if e.head == "const":
-        return "TRUE()" if e.args[0] is True else "FALSE()" if e.args[0] is False else f"constant({_number(e.args[0])}, {like})"
+        return (
+            "TRUE()"
+            if e.args[0] is True
+            else "FALSE()"
+            if e.args[0] is False
+            else f"constant({_number(e.args[0])}, {like})"
+        )
     if _literal_only(e) and e.head in _GUARD:
         return f"wrapped({_guard(e, bound)}, {like})"
     return f"node(apply({e.head!r}, {', '.join(_build(a, bound, like) for a in e.args)}))"
@@ -146,8 +164,10 @@ def compile_rules(rules: Iterable[Rule]) -> dict[str, Any]:
     from ..terms.index import apply, const
 
     space: dict[str, Any] = {
-        "Apply": Apply, "Const": Const, "OP": OPERATORS, "apply": apply, "bool_": bool_, "constant": const, "index": index,
-        "fits": fits, "wrapped": wrapped, "lower": lower, "upper": upper, "TRUE": lambda: Const(True, bool_), "FALSE": lambda: Const(False, bool_),
+        "Apply": Apply, "Const": Const, "OP": OPERATORS, "apply": apply, "bool_": bool_, "constant": const,
+        "index": index,
+        "fits": fits, "wrapped": wrapped, "lower": lower, "upper": upper, "TRUE": lambda: Const(True, bool_),
+        "FALSE": lambda: Const(False, bool_),
     }  # fmt: skip
     steps = {}
     for root, text in source(rules).items():

@@ -15,7 +15,7 @@ from typing import Any
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Expr:
-    """A node: `head` is an operator's name, `var`, `literal`, `const`, `fact` or a term class; Python operators build."""
+    """A node: `head` is an operator's name, `var`, `literal`, `const`, `fact` or a term class."""
 
     head: str
     args: tuple[Any, ...] = ()

@@ -212,7 +212,9 @@ class _Substitution:
         axis = None if self.everywhere else binder(t)
         if axis is None:
             return m, keys
-        bound = {axis} | ({p for p in (getattr(axis, "axis", None),) if p is not None} if isinstance(axis, Slice) else set())
+        bound = {axis} | (
+            {p for p in (getattr(axis, "axis", None),) if p is not None} if isinstance(axis, Slice) else set()
+        )
         kept = {k: v for k, v in m.items() if not (k.lanes | k.needs) & bound and k not in bound}
         return (m, keys) if len(kept) == len(m) else (kept, frozenset(kept))
 
@@ -230,5 +232,6 @@ def uses(roots: Iterable[Term]) -> dict[Term, int]:
 
 
 __all__ = [
-    "TABLES", "Combine", "Coord", "Segment", "arena", "binder", "is_op", "node", "simplify", "simplify_all", "substitute", "uses",
+    "TABLES", "Combine", "Coord", "Segment", "arena", "binder", "is_op", "node", "simplify", "simplify_all",
+    "substitute", "uses",
 ]  # fmt: skip

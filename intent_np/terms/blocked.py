@@ -180,7 +180,9 @@ class Loop(Value):
     def component_lanes(self) -> list[frozenset[Any]]:
         """The axes of each state."""
         lanewise = [w for c, w in zip(self.combines, self.lanewise, strict=True) for _ in c.dtypes]
-        lanes: list[frozenset[Any]] = [frozenset().union(*(s.values[i].lanes for s in self.segments)) for i in range(len(self.identities))]
+        lanes: list[frozenset[Any]] = [
+            frozenset().union(*(s.values[i].lanes for s in self.segments)) for i in range(len(self.identities))
+        ]
         kept = [x if w else x - {self.slice} for x, w in zip(lanes, lanewise, strict=True)]
         return state_lanes(self.combines, kept)
 
@@ -195,8 +197,8 @@ class Perform(Effect):
 
 @term
 class BlockedProgram(Term):
-    """One launch over the blocks of `space`, the slowest first; of the last two axes, the blocks of the former are taken
-    `grouping` at a time."""
+    """One launch over the blocks of `space`, the slowest first; of the last two axes, the blocks of the former are
+    taken `grouping` at a time."""
 
     name: str
     parameters: tuple[Term, ...]

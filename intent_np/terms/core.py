@@ -170,7 +170,11 @@ def term(cls: T) -> T:
     hints = {k: v for k, v in cls.__dict__.get("__annotations__", {}).items() if not str(v).startswith("ClassVar")}
     hints = {k: eval(v, names) if isinstance(v, str) else v for k, v in hints.items()}
     defaults = {k: cls.__dict__[k] for k in hints if k in cls.__dict__}
-    body = {k: v for k, v in cls.__dict__.items() if k not in hints and k not in ("__dict__", "__weakref__", "__annotations__")}
+    body = {
+        k: v
+        for k, v in cls.__dict__.items()
+        if k not in hints and k not in ("__dict__", "__weakref__", "__annotations__")
+    }
     fields = tuple(Field(n, a, defaults.get(n), n not in defaults) for n, a in hints.items())
     body |= {"__slots__": tuple(hints), "fields": fields, "__match_args__": tuple(hints)}
     new = typing.cast(T, type(cls.__name__, cls.__bases__, body))
@@ -195,7 +199,13 @@ def _constructor(cls: Any, fields: tuple[Field, ...]) -> Any:
     source += "    found = table.get(key)\n    if found is not None: return found\n    self = new(cls)\n"
     source += "".join(f"    set_{f.name}(self, {f.name})\n" for f in fields)
     source += "    derive(self)\n    table[key] = self\n    return self\n"
-    space: dict[str, Any] = {"cls": cls, "new": object.__new__, "current": _ARENA.get, "derive": _derive, "literal_key": literal_key}
+    space: dict[str, Any] = {
+        "cls": cls,
+        "new": object.__new__,
+        "current": _ARENA.get,
+        "derive": _derive,
+        "literal_key": literal_key,
+    }
     space |= {f"set_{f.name}": getattr(cls, f.name).__set__ for f in fields}
     space |= {f"default_{f.name}": f.default for f in fields}
     return _generate(source, "make", space)
@@ -248,7 +258,11 @@ def _rebuild(cls: Any, fields: tuple[Field, ...]) -> Any:
         if f.kind != "attribute":
             same.append(f"{n} == t.{n}" if f.kind == "terms" else f"{n} is t.{n}")
     args = ", ".join(f.name if f.kind != "attribute" else f"t.{f.name}" for f in fields)
-    source = "def rebuild(t, done):\n" + "\n".join(lines) + f"\n    if {' and '.join(same)}: return t\n    return cls({args})\n"
+    source = (
+        "def rebuild(t, done):\n"
+        + "\n".join(lines)
+        + f"\n    if {' and '.join(same)}: return t\n    return cls({args})\n"
+    )
     return _generate(source, "rebuild", {"cls": cls})
 
 

@@ -10,7 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from .blocked import BLOCKED, Base, BlockedProgram, Carry, Fold, Loop, Perform, Point, Segment, Slice, Tile, Traverse, Whole
+from .blocked import (
+    BLOCKED,
+    Base,
+    BlockedProgram,
+    Carry,
+    Fold,
+    Loop,
+    Perform,
+    Point,
+    Segment,
+    Slice,
+    Tile,
+    Traverse,
+    Whole,
+)
 from .core import NO_AXES, Literal, Term, find, term, walk
 from .dtypes import DType, bool_, index
 from .index import AxisLike, Physical, Value
@@ -257,11 +271,13 @@ def lanes_agree(kernel: Kernel) -> Iterator[str]:
 GPU = BLOCKED.extend(
     "gpu", root=Kernel, about=__doc__ or "",
     add=(Var, Range, Full, Broadcast, ContractInto, Let, For, If, Kernel),
-    remove=(Axis, Part, Coord, Contract, Tile, Point, Slice, Whole, Base, Fold, Traverse, Carry, Segment, Loop, Perform, BlockedProgram),
+    remove=(Axis, Part, Coord, Contract, Tile, Point, Slice, Whole, Base, Fold, Traverse, Carry, Segment, Loop,
+    Perform, BlockedProgram),
     rules=(scalar_control, defined_before_use, lanes_agree),
 )  # fmt: skip
 
 __all__ = [
-    "GPU", "AxisLike", "Broadcast", "Combine", "ContractInto", "For", "Full", "If", "Kernel", "Let", "Load", "Physical", "Proj",
+    "GPU", "AxisLike", "Broadcast", "Combine", "ContractInto", "For", "Full", "If", "Kernel", "Let", "Load",
+    "Physical", "Proj",
     "Range", "Reduce", "Store", "Var", "variable",
 ]  # fmt: skip

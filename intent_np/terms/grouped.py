@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .core import Term, term
+from .core import Term, find, term
 from .index import Extent, Param, Physical
 from .normal import NORMAL, Axis, Effect, Load, Program, Target
-from .core import find
 
 
 @term

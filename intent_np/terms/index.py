@@ -108,7 +108,7 @@ class Param(Value):
 
 @term
 class Physical(Value, AxisLike):
-    """A physical parameter: the extent of a fragment axis, a power of two.  In the gpu language it also names the axis."""
+    """A physical parameter: the extent of a fragment axis, a power of two; in the gpu language also the axis' name."""
 
     name: str
     value: int
@@ -134,7 +134,9 @@ class Apply(Value):
 
     def infer(self) -> DType:
         result = result_dtype(self.op, tuple(a.type for a in self.args))  # type: ignore[misc]
-        if self.op.arity < 0 and (self.args != _operands(self.op, self.args) or any(type(a) is Const for a in self.args)):
+        if self.op.arity < 0 and (
+            self.args != _operands(self.op, self.args) or any(type(a) is Const for a in self.args)
+        ):
             raise TypeError(f"the operands of {self.op} are not in canonical form")
         return result
 
@@ -267,6 +269,7 @@ def le(a: Value, b: Value) -> Value:
 
 
 __all__ = [
-    "INDEX", "NO_AXES", "Apply", "AxisLike", "Cast", "Const", "Extent", "Param", "Physical", "Stride", "Value", "add", "apply", "arena",
+    "INDEX", "NO_AXES", "Apply", "AxisLike", "Cast", "Const", "Extent", "Param", "Physical", "Stride", "Value",
+    "add", "apply", "arena",
     "children", "conjunction", "conjuncts", "const", "is_const", "is_op", "le", "lt", "mul", "select", "sub", "true",
 ]  # fmt: skip

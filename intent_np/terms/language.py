@@ -43,7 +43,9 @@ class Language:
         if missing:
             raise ValueError(f"{name}: {self.name} has no {', '.join(missing)}")
         kept = tuple(t for t in self.terms if t not in remove)
-        return Language(name, root=root, terms=(*kept, *add), about=about, base=self, added=add, removed=remove, rules=rules)
+        return Language(
+            name, root=root, terms=(*kept, *add), about=about, base=self, added=add, removed=remove, rules=rules
+        )
 
     def check(self, program: Term) -> list[str]:
         """Everything that makes `program` no member of this language, each with the smallest offending term."""

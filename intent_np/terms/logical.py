@@ -487,8 +487,10 @@ def no_races(program: LogicalProgram) -> Iterator[str]:
 LOGICAL = Language(
     "logical", root=LogicalProgram, about=__doc__ or "", rules=(no_races,),
     terms=(
-        Const, Extent, Stride, Param, View, Apply, Cast, Arg, Combine, Proj, Target, Domain, LoopVar, At, Along, NewAxis, Read,
-        Take, Indices, Pointwise, Convert, Filled, Transpose, Reshape, TensorReduce, TensorContract, Pack, Formal, Function,
+        Const, Extent, Stride, Param, View, Apply, Cast, Arg, Combine, Proj, Target, Domain, LoopVar, At, Along,
+        NewAxis, Read,
+        Take, Indices, Pointwise, Convert, Filled, Transpose, Reshape, TensorReduce, TensorContract, Pack, Formal,
+        Function,
         Call, Write, Parallel, State, Ordered, Start, After, Branch, LogicalProgram,
     ),
 )  # fmt: skip

@@ -175,7 +175,9 @@ class Combine(Term):
 def _tuple_type(values: tuple[Value, ...], combine: Combine, identities: tuple[Const, ...]) -> Any:
     dtypes = tuple(v.type for v in values)
     if dtypes != combine.dtypes or tuple(i.dtype for i in identities) != dtypes:
-        raise TypeError(f"values of {dtypes}, a combine of {combine.dtypes}, identities of {[i.dtype for i in identities]}")
+        raise TypeError(
+            f"values of {dtypes}, a combine of {combine.dtypes}, identities of {[i.dtype for i in identities]}"
+        )
     return dtypes[0] if len(dtypes) == 1 else dtypes
 
 
@@ -309,7 +311,8 @@ NORMAL = Language(
     about=__doc__ or "",
     root=Program,
     terms=(
-        Const, Extent, Stride, Param, Apply, Cast, Axis, Part, Coord, View, Load, Arg, Combine, Reduce, Contract, Region,
+        Const, Extent, Stride, Param, Apply, Cast, Axis, Part, Coord, View, Load, Arg, Combine, Reduce, Contract,
+        Region,
         Proj, Store, Target, Program,
     ),
 )  # fmt: skip
@@ -351,6 +354,8 @@ def identity(name: str, d: DType) -> Const:
 
 
 __all__ = [
-    "BUILTIN", "NORMAL", "Arg", "Axis", "AxisLike", "Combine", "Contract", "Coord", "Effect", "Load", "Part", "Physical",
-    "Program", "Proj", "Reduce", "Region", "Store", "Target", "View", "bound_axes", "builtin", "builtin_name", "identity",
+    "BUILTIN", "NORMAL", "Arg", "Axis", "AxisLike", "Combine", "Contract", "Coord", "Effect", "Load", "Part",
+    "Physical",
+    "Program", "Proj", "Reduce", "Region", "Store", "Target", "View", "bound_axes", "builtin", "builtin_name",
+    "identity",
 ]  # fmt: skip

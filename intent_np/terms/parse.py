@@ -169,7 +169,13 @@ class Parser:
         if not isinstance(t, sort):
             for c in self.language.terms:  # a class that only wraps a field, such as At
                 wrap = parts(c)
-                if issubclass(c, sort) and len(wrap) == 1 and isinstance(wrap[0], Hole) and c is not gpu.Var and c is not Coord:
+                if (
+                    issubclass(c, sort)
+                    and len(wrap) == 1
+                    and isinstance(wrap[0], Hole)
+                    and c is not gpu.Var
+                    and c is not Coord
+                ):
                     return self.build(lambda c=c: c(self.coerce(t, c.fields[0].sort)))
         return t
 
@@ -254,7 +260,9 @@ class Parser:
             if isinstance(p, Text):
                 self.literal(p.text)
             elif isinstance(p, Hole):
-                values[p.field] = self.field(fields[p.field], cls, self._closers(layout[i + 1 :]), 0 if p.last and i else 1)
+                values[p.field] = self.field(
+                    fields[p.field], cls, self._closers(layout[i + 1 :]), 0 if p.last and i else 1
+                )
             elif isinstance(p, Block):
                 values[p.field] = self.block(fields[p.field].sort, indent)
             else:
@@ -266,13 +274,16 @@ class Parser:
         """The tokens that an empty list may be followed by: the next literal, or an optional group before it."""
         out: set[str] = set()
         for p in rest:
-            text = p.text if isinstance(p, Text) else p.before[0].text if isinstance(p, Optional) else ""
+            head = p.before[0] if isinstance(p, Optional) else p
+            text = head.text if isinstance(head, Text) else ""
             out.update(_literal_tokens(text)[:1])
             if isinstance(p, Text) and _literal_tokens(text):
                 break
         return frozenset(out)
 
-    def group(self, p: Optional, fields: dict[str, Field], values: dict[str, Any], cls: Any, rest: frozenset[str]) -> None:
+    def group(
+        self, p: Optional, fields: dict[str, Field], values: dict[str, Any], cls: Any, rest: frozenset[str]
+    ) -> None:
         if p.field in values or not self.peek_literal(p.before[0].text):  # type: ignore[union-attr]
             return
         for i, q in enumerate(inner := (*p.before, Hole(p.field), *p.after)):

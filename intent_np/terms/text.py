@@ -192,7 +192,9 @@ class Printer:
             return f"{op.name}({', '.join(self.expression(a, 1, depth) for a in t.args)})"
         first = op.level if op.name not in ("lt", "le", "eq", "ne") else op.level + 1
         args = self.guards.get(t, t.args)
-        sides = [self.expression(a, first if i == 0 and op.arity > 0 else op.level + 1, depth) for i, a in enumerate(args)]
+        sides = [
+            self.expression(a, first if i == 0 and op.arity > 0 else op.level + 1, depth) for i, a in enumerate(args)
+        ]
         text = f" {op.infix} ".join(sides)
         return text if op.level >= level else f"({text})"
 
@@ -214,7 +216,9 @@ class Printer:
             elif p.field not in said and not self._default(t, fields[p.field]):
                 said.update(q.field for q in p.before + p.after if isinstance(q, Hole))
                 inner = [*p.before, *((Hole(p.field),) if fields[p.field].sort is not bool else ()), *p.after]
-                out += "".join(q.text if isinstance(q, Text) else self.field(t, fields[q.field], 1, depth) for q in inner)
+                out += "".join(
+                    q.text if isinstance(q, Text) else self.field(t, fields[q.field], 1, depth) for q in inner
+                )
         return out.replace("\0", "")
 
     def _order_guard(self, t: Any) -> None:

@@ -28,8 +28,10 @@ from ..terms.language import Language
 from ..terms.operators import OPERATORS, Op
 
 NAMES = (
-    "x", "M", "N", "acc", "load", "select", "view", "axis", "valid", "after", "fill", "as", "true", "inf", "nan", "none",
-    "variable", "nan_7ff8000000000001", "naïve", "été", "a.b", "a..b", ".5", "3", "two words", "", 'quo"te', "back\\slash",
+    "x", "M", "N", "acc", "load", "select", "view", "axis", "valid", "after", "fill", "as", "true", "inf", "nan",
+    "none",
+    "variable", "nan_7ff8000000000001", "naïve", "été", "a.b", "a..b", ".5", "3", "two words", "", 'quo"te',
+    "back\\slash",
     "new\nline", "\u2028", "\ud800",
 )  # fmt: skip
 """Names that a printer has to quote, to rename, or to tell apart."""

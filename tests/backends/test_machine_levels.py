@@ -54,6 +54,7 @@ class Maker:
 
     draw: st.DrawFn
     ragged: bool = False  # with axes whose bounds are coordinates of others
+    own: tuple[Load, ...] = ()  # the elements that the stores write, as they were at some moment before
 
     def pick(self, *options: Any) -> Any:
         return self.draw(st.sampled_from(options))
@@ -88,7 +89,7 @@ class Maker:
         return apply("not", p) if self.pick(False, False, True) else p
 
     def value(self, depth: int, scope: list[Any]) -> Value:
-        kinds = ["load", "load", "const"] + ["coordinate"] * bool(scope)
+        kinds = ["load", "load", "const"] + ["coordinate"] * bool(scope) + ["own"] * bool(self.own)
         if depth:
             kinds = [
                 "load",
@@ -105,6 +106,8 @@ class Maker:
         match self.pick(*kinds):
             case "const":
                 return Const(self.draw(st.integers(-3, 3)), i32)
+            case "own":
+                return self.pick(*self.own)
             case "coordinate":
                 return Cast(Coord(self.pick(*scope)), i32)
             case "apply":
@@ -168,18 +171,23 @@ class Maker:
     def program(self) -> Program:
         free = [over("M"), *([over("N")] if self.pick(False, True) else [])]
         extents, at = tuple(a.hi for a in free), tuple(Coord(a) for a in free)
-        y, z = view("y", "out", i32, *extents), view("z", "out", i32, *extents)
-        valid = self.predicate(free) if self.pick(False, False, True) else None
-        effects = [Store(y, at, self.value(self.draw(st.integers(0, 3)), free), valid)]
+        outputs = [view(n, "inout", i32, *extents) for n in "yz"]
         if self.pick(False, True):
-            effects.append(Store(z, at, self.value(self.draw(st.integers(0, 2)), free)))
+            self.own = tuple(Load(v, at) for v in outputs)
+        effects: list[Store] = []
+        for depth in self.draw(st.lists(st.integers(0, 3), min_size=1, max_size=3)):
+            target = outputs[len(effects) % 2]
+            valid = self.predicate(free) if self.pick(False, False, True) else None
+            effects.append(Store(target, at, self.value(depth, free), valid))
+            if valid is None and self.own:
+                self.own = (*self.own, Load(target, at, after=effects[-1]))
         inputs = [view(f"in_{s}", "in", i32, *(Extent(n) for n in s)) for s in SHAPES]
-        return Program("random", (*inputs, y, z, *(Extent(n) for n in NAMES)), tuple(effects))
+        return Program("random", (*inputs, *outputs, *(Extent(n) for n in NAMES)), tuple(effects))
 
 
 @st.composite
 def programs(draw: st.DrawFn, ragged: bool = False) -> Program:
-    """A well-formed normal program with one or two stores."""
+    """A well-formed normal program with up to three stores, which may read what they and those before them write."""
     program = Maker(draw, ragged).program()
     assert not NORMAL.check(program)
     return program
@@ -191,7 +199,7 @@ def arguments(program: Program, extents: dict[str, int]) -> dict[str, Any]:
     arrays: dict[str, Any] = {}
     for i, v in enumerate(p for p in program.parameters if hasattr(p, "shape")):
         shape = tuple(extents[e.name] for e in v.shape)  # type: ignore[attr-defined]
-        array = generator.integers(-4, 5, shape).astype(np.int32) if v.mode == "in" else np.full(shape, 77, np.int32)
+        array = generator.integers(-4, 5, shape).astype(np.int32) if v.mode == "in" else np.full(shape, 7, np.int32)
         arrays[v.name] = array if i % 2 else np.ascontiguousarray(array.T).T  # type: ignore[attr-defined]
     return arrays
 
@@ -266,7 +274,7 @@ def element(name: str, *at: Value, valid: Value | None = None, fill: int = 0) ->
 
 
 def check_store(value: Value, free: tuple[Axis, ...], extents: dict[str, int], **options: dict[str, Any]) -> None:
-    y, z = (view(n, "out", i32, *(a.hi for a in free)) for n in "yz")
+    y, z = (view(n, "inout", i32, *(a.hi for a in free)) for n in "yz")
     inputs = [view(f"in_{s}", "in", i32, *(Extent(n) for n in s)) for s in SHAPES]
     store = Store(y, tuple(Coord(a) for a in free), value)
     check_passes(Program("found", (*inputs, y, z, *(Extent(n) for n in NAMES)), (store,)), extents, options)
