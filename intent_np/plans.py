@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from .language.signature import Constexpr, Scalar, ViewParameter
+from .language.signature import Scalar, ViewParameter
 from .passes.roles import RESIDENT_LIMIT, axes, program_axes, resident_limit
+from .rules.magnitude import large_indices
 from .rules.simplify import substitute
 from .runtime.plan import Argument, KernelPlan, ScalarPlan, VariantClass, VariantPlan, ViewPlan
 from .terms.core import find
-from .terms.index import Const, Extent, Physical, Value, const, is_const
+from .terms.index import Extent, Param, Physical, Stride, Value, const, is_const
 from .terms.launch import Launch, PointerArgument, signature
 from .terms.normal import Axis, Contract, Load, Part, Program, Reduce, Store
 from .terms.text import Printer
+
+UNBOUNDED = str(2**63)  # the bound of an index that has none
 
 
 def expression(t: Value) -> str:
     """A launch expression as text; physical parameters are the numbers that they are bound to."""
     blocks = {p: const(p.value) for p in find(t, Physical)}
     t = substitute(t, blocks, everywhere=True)
-    return getattr(t, "name", None) or Printer(t, share=False).spelled(t, 0, 0)
+    printer = Printer(t, share=False)
+    # the host's names, which the text form may have to change since some are its words
+    printer.names = {x: x.name for x in find(t, (Extent, Param, Stride))}  # type: ignore[arg-type]
+    return printer.expression(t, 0, 0)
 
 
 def kernel_plan(kernel: Any, constexprs: Mapping[str, Any], program: Program) -> KernelPlan:
@@ -47,6 +53,7 @@ def kernel_plan(kernel: Any, constexprs: Mapping[str, Any], program: Program) ->
         values,
         resident=resident_extents(program),
         identical_safe=identical_safe(program),
+        indices=tuple(UNBOUNDED if t is None else expression(t) for t in large_indices(program.effects)),
     )
 
 
@@ -117,9 +124,3 @@ def variant_plan(launch: Launch, holds: VariantClass, compiled: Any) -> VariantP
         slack=max((p.value for p in launch.constexprs), default=0),
         facts={"registers": compiled.registers, "stack": compiled.stack_bytes, **compiled.metadata},
     )
-
-
-__all__ = [
-    "Const", "Constexpr", "Iterable", "arguments", "bound_class", "expression", "identical_safe", "kernel_plan",
-    "resident_extents", "variant_plan",
-]  # fmt: skip

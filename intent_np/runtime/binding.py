@@ -45,15 +45,19 @@ class Call:
                 for extent, step in zip(info.shape, info.strides, strict=True)
             )
             views[view.name] = ViewFacts(info.shape, tuple(steps), info.pointer & 15)
-        return CallFacts(views, self.extents)
+        known = self._known()
+        return CallFacts(views, self.extents, tuple(expression(text)(known) for text in self.kernel.indices))
 
     def values(self) -> dict[str, int]:
         """What expressions may name: extents, integer scalars, and strides in elements as `x_s0`."""
-        found = dict(self.extents)
-        found |= {name: value for name, value in self.scalars.items() if isinstance(value, int)}
+        found = self._known()
         for name, facts in self.facts().views.items():
             found |= {f"{name}_s{dim}": stride for dim, stride in enumerate(facts.strides)}
         return found
+
+    def _known(self) -> dict[str, int]:
+        """Extents and integer scalars."""
+        return dict(self.extents) | {name: value for name, value in self.scalars.items() if isinstance(value, int)}
 
 
 def bind(kernel: KernelPlan, arguments: Sequence[Any], *, outputs: bool = True) -> Call:

@@ -84,14 +84,15 @@ class ViewFacts:
 
 @dataclass(frozen=True, slots=True)
 class CallFacts:
-    """What decides the class of a call: the arrays by view, and the extents by name."""
+    """What decides the class of a call: the arrays by view, the extents by name, and bounds of index arithmetic."""
 
     views: Mapping[str, ViewFacts]
     extents: Mapping[str, int]
+    indices: tuple[int, ...] = ()
 
     def fits_32_bits(self, slack: int) -> bool:
-        """Whether every extent, and every offset of lanes up to `slack` past an extent, is below 2^31."""
-        return all(extent + slack < _INT32 for extent in self.extents.values()) and all(
+        """Whether every extent and index, and every offset of lanes up to `slack` past an extent, is below 2^31."""
+        return all(size + slack < _INT32 for size in (*self.extents.values(), *self.indices)) and all(
             view.reach(slack) < _INT32 for view in self.views.values()
         )
 

@@ -9,7 +9,7 @@ from intent_np.errors import error
 from intent_np.runtime.binding import adopt_arguments, bind
 from intent_np.runtime.classes import CallFacts, ViewFacts, classify
 from intent_np.runtime.expressions import expression
-from intent_np.runtime.plan import KernelPlan, VariantClass, ViewPlan
+from intent_np.runtime.plan import KernelPlan, ScalarPlan, VariantClass, ViewPlan
 
 
 def class_of(kernel: KernelPlan, example: Any) -> VariantClass:
@@ -19,7 +19,10 @@ def class_of(kernel: KernelPlan, example: Any) -> VariantClass:
         return classify(kernel, bind(kernel, adopted).facts())
     constants = {n: v for n, v in kernel.constexprs.items() if isinstance(v, int)}
     values = {**constants, **example}
-    return classify(kernel, CallFacts({v.name: _contiguous(v, values) for v in kernel.views}, dict(example)))
+    views = {v.name: _contiguous(v, values) for v in kernel.views}
+    scalars = {p.name: 0 for p in kernel.parameters if isinstance(p, ScalarPlan)}
+    indices = tuple(expression(text)(scalars | values) for text in kernel.indices)
+    return classify(kernel, CallFacts(views, dict(example), indices))
 
 
 def _contiguous(view: ViewPlan, values: Mapping[str, int]) -> ViewFacts:

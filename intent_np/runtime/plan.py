@@ -75,6 +75,7 @@ class KernelPlan:
     requires:        expressions that must not be 0 at a call
     resident:        extents of axes that variants hold whole in registers: their length is part of the class
     identical_safe:  `(input, output)` that may be the same array, element for element
+    indices:         bounds of index arithmetic beyond extents and addresses, which narrow offsets have to hold
     """
 
     name: str
@@ -83,6 +84,7 @@ class KernelPlan:
     requires: tuple[str, ...] = ()
     resident: tuple[str, ...] = ()
     identical_safe: tuple[tuple[str, str], ...] = ()
+    indices: tuple[str, ...] = ()
 
     @functools.cached_property
     def views(self) -> tuple[ViewPlan, ...]:
