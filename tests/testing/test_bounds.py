@@ -40,9 +40,9 @@ def layer_norm(x, weight, bias, epsilon, y, lanes=7):
     y[...] = centered * (F(1) / np.sqrt(variance + F(epsilon))) * weight.astype(F) + bias.astype(F)
 
 
-def attention(q, k, v, scale, out, causal=True, block=16, online=False):
+def attention(q, k, v, out, causal=True, block=16, online=False):
     """Whole rows, or by blocks of keys with a running maximum."""
-    s = q.astype(F) @ k.astype(F).swapaxes(-1, -2) * F(scale)
+    s = q.astype(F) @ k.astype(F).swapaxes(-1, -2) * F(q.shape[-1] ** -0.5)
     hidden = np.arange(s.shape[-1]) > np.arange(s.shape[-2])[:, None]
     s = np.where(hidden, F(-np.inf), s) if causal else s
     if not online:
