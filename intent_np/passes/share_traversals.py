@@ -26,20 +26,27 @@ def share_traversals(program: BlockedProgram, *, enabled: bool = True) -> Blocke
     return replace(program, effects=cohorts.effects(program.effects))  # type: ignore[no-any-return]
 
 
-def _levels(terms: list[Any], least: dict[Any, int]) -> dict[Any, int]:
-    """How many loops wait for each other up to a term; a traversal has at least the level in `least`."""
+def _levels(terms: list[Any]) -> dict[Any, int]:
+    """How many loops wait for each other up to each term.
+
+    A traversal that stores where others read what was there, or where earlier ones store, comes in their loop or later.
+    """
+    loops = [t for t in terms if isinstance(t, (Fold, Traverse))]
+    reads = {t: {x.view for x in find(t, Load)} for t in loops}
+    writes = {t: {x.view for x in find(t, Store)} for t in loops}
+    waits: dict[Any, list[Any]] = {}
+    for i, t in enumerate(loops):
+        others = ((j, r) for j, r in enumerate(loops) if writes[t] and r.needs == t.needs and j != i)
+        waits[t] = [r for j, r in others if writes[t] & reads[r] or j < i and writes[t] & writes[r]]
     level: dict[Any, int] = {}
-    for t in terms:
-        below = max((level[c] for c in t.children()), default=0)
-        level[t] = max(below + isinstance(t, (Fold, Traverse)), least.get(t, 0))
-    return level
-
-
-def _last_reader(t: Traverse, terms: list[Any], level: dict[Any, int]) -> int:
-    """The level of the last loop that reads, as it was before, a view into which `t` stores."""
-    written = {s.view for s in find(t, Store)}
-    loops = (r for r in terms if isinstance(r, (Fold, Traverse)) and any(x.view in written for x in find(r, Load)))
-    return max((level[r] for r in loops if t not in walk(r)), default=0)
+    while True:
+        new: dict[Any, int] = {}
+        for t in terms:
+            below = max((new[c] for c in t.children()), default=0)
+            new[t] = max(below + (t in waits), *(level.get(r, 0) for r in waits.get(t, ())), 0)
+        if new == level:
+            return level
+        level = new
 
 
 class _Cohorts:
@@ -49,9 +56,7 @@ class _Cohorts:
         self.members: dict[Any, list[Any]] = {}
         self.key: dict[Any, Any] = {}
         terms = walk(*roots)
-        level = _levels(terms, {})
-        if {t.view for t in terms if isinstance(t, Store)} & {t.view for t in terms if isinstance(t, Load)}:
-            level = _levels(terms, {t: _last_reader(t, terms, level) for t in terms if isinstance(t, Traverse)})
+        level = _levels(terms)
         for i, t in enumerate(terms):
             if isinstance(t, (Fold, Traverse)):
                 key = (t.slice, t.needs, level[t]) if merge else (i,)

@@ -3,9 +3,11 @@
 from typing import Any
 
 import numpy as np
+import pytest
 
 import intent_np as intent
 import intent_np.language as I
+from intent_np.errors import CompileError
 
 
 @intent.kernel
@@ -95,3 +97,56 @@ def test_both_sums_are_taken_before_either_row_changes() -> None:
     run(crossed, x, y)
     assert np.allclose(x, rows(3, 7) * rows(3, 4).sum(1, keepdims=True))
     assert np.allclose(y, rows(3, 4) * rows(3, 7).sum(1, keepdims=True))
+
+
+@intent.kernel
+def evens_and_odds(x: I.In[I.f32, ("M",)], y: I.Out[I.f32, ("2 * M",)]):
+    for i in I.parallel(I.domain(0, x.shape[0])):
+        y[2 * i] = x[i]
+        y[2 * i + 1] = -x[i]
+
+
+@intent.kernel
+def halves(x: I.In[I.f32, ("M",)], y: I.Out[I.f32, ("2 * M",)]):
+    (M,) = x.shape
+    y[:M] = x[:]
+    y[M:] = -x[:]
+
+
+@intent.kernel
+def one_or_the_other(flag: I.bool, x: I.In[I.f32, ("M",)], y: I.InOut[I.f32, ("M + 1",)]):
+    for i in I.parallel(I.domain(0, x.shape[0])):
+        if flag:
+            y[i] = x[i]
+        else:
+            y[i + 1] = x[i]
+
+
+@intent.kernel
+def overlapping(x: I.In[I.f32, ("M",)], y: I.Out[I.f32, ("M + 1",)]):
+    points = I.domain(0, x.shape[0])
+    for i in I.parallel(points):
+        y[i + 1] = x[i]
+    for i in I.parallel(points):
+        y[i] = -x[i]
+
+
+def test_statements_may_share_an_output_between_them() -> None:
+    for kernel, expected in (
+        (evens_and_odds, [1, -1, 2, -2, 3, -3]),
+        (halves, [1, 2, 3, -1, -2, -3]),
+    ):
+        y = np.empty(6, np.float32)
+        run(kernel, rows(3), y)
+        assert y.tolist() == expected
+    for flag, expected in ((True, [1, 2, 3, 0]), (False, [0, 1, 2, 3])):
+        y = np.zeros(4, np.float32)
+        run(one_or_the_other, flag, rows(3), y)
+        assert y.tolist() == expected
+
+
+def test_statements_that_instances_would_reorder_are_refused() -> None:
+    with pytest.raises(CompileError, match="'y' is written by two statements") as caught:
+        intent.compile(overlapping, target="cpu")
+    assert caught.value.code == "E709"
+    assert caught.value.span.line > caught.value.related[0][1].line
