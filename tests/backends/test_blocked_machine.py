@@ -117,6 +117,24 @@ def test_a_loop_of_several_users_runs_once() -> None:
         assert counters.stores == x.size + 3
 
 
+@pytest.mark.parametrize("inner", [False, True])
+def test_an_effect_reads_what_was_there_before_the_one_beside_it(inner: bool) -> None:
+    """z = y as it was, though each iteration stores to y first; or the sum of a block of it, in a loop of its own."""
+    v, z = view("v", "inout", f32, N), view("z", "out", f32, N)
+    at, member = Coord(SLICE), lt(Coord(SLICE), N)
+    value: Value = Load(v, (at,), member)
+    if inner:
+        other = Slice(Axis(const(0), const(4)), Physical("B4", 4))
+        value = reduction("sum", other, Fold(other, SUM, (mul(value, Cast(Coord(other), f32)),), (ZERO,), True))
+    effects = Store(v, (at,), Const(1.0, f32), member), Store(z, (at,), value, member)
+    loop = Loop(SLICE, (), (), (Segment(const(0), N, (), effects),), ())
+    before = draws(20)
+    after, found = before.copy(), np.zeros(20, np.float32)
+    run(blocked(Perform(loop), space=(), parameters=(v, z, N)), {"v": after, "z": found}, strict=True)
+    np.testing.assert_allclose(found, before * (6 if inner else 1), rtol=1e-6)
+    np.testing.assert_array_equal(after, 1)
+
+
 def test_loops_of_one_slice_nest_without_confusion() -> None:
     """Within a traversal of the columns, a fold over the same slice has iterations of its own."""
     y = view("y", "out", f32, M, N)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,10 +32,11 @@ class Memory:
         self.identities: Array | None = None  # number of each instance, for the shadow
         self.snapshots: dict[tuple[str, Any], Array] = {}
 
-    def snapshot(self, loads: Sequence[tuple[str, Any]]) -> None:
-        """Copy the views that these loads, by view name and `after`, must see as they are now."""
-        for view, after in loads:
-            self.snapshots[view, after] = self.arguments.arrays[view].copy()
+    def snapshot(self, loads: Iterable[Load]) -> None:
+        """Copy the views that these loads must see as they are now, if no copy is older."""
+        for t in loads:
+            if (t.view.name, t.after) not in self.snapshots:
+                self.snapshots[t.view.name, t.after] = self.arguments.arrays[t.view.name].copy()
 
     def load(self, t: Load, indices: Sequence[Array], valid: Array | None, active: Array | None) -> Array:
         """The elements at `indices`; lanes that are not `valid` give the fill, lanes that are not `active` anything."""

@@ -1,7 +1,7 @@
 """Loads that read a view as it was before a later effect wrote it.
 
 Effects happen in order, and a load names the effect after which it reads.  A machine computes a load where its value is
-used, which may be behind a store that the load must not see; the view is then copied before that store.
+used, which may be behind a store that the load must not see; it is then performed, or the view copied, before.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ def performed(effect: Term) -> list[Term]:
     return list(seen)
 
 
-def planned(effects: Sequence[Any], overlap: Callable[[str, str], bool], *, own: bool) -> list[list[tuple[str, Any]]]:
-    """For each effect the loads, as view names and `after`s, whose views to copy before it: they are used by a later
-    effect (with `own`, or by this very one) and must not see what it stores."""
+def planned(effects: Sequence[Any], overlap: Callable[[str, str], bool], *, own: bool) -> list[list[Load]]:
+    """For each effect the loads to perform before it, or whose views to copy: they are used by a later effect (with
+    `own`, or by this very one) and must not see what it stores."""
     terms = [performed(e) for e in effects]
     stored = [{t.view.name for t in inside if isinstance(t, Store)} for inside in terms]
     place: dict[Any, int] = {None: -1}
     for k, inside in enumerate(terms):
         place.update((t, k) for t in inside if isinstance(t, Effect))
-    plan: list[dict[tuple[str, Any], None]] = [{} for _ in effects]
+    plan: list[dict[Load, None]] = [{} for _ in effects]
     for user, inside in enumerate(terms):
         for t in inside:
             if isinstance(t, Load):
-                # an effect of no other program part comes before all of this one
+                # an effect that is none of these came before them all
                 for k in range(place.get(t.after, -1) + 1, user + own):
                     if any(overlap(t.view.name, s) for s in stored[k]):
-                        plan[k][t.view.name, t.after] = None
+                        plan[k][t] = None
                         break
     return [list(p) for p in plan]

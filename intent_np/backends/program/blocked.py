@@ -6,8 +6,9 @@ computed once for each iteration, with the instances that are active there, exac
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,9 @@ from ..arrays.shadow import padded
 from ..arrays.values import Values, malformed
 from ..arrays.versions import performed, planned
 from .launch import each, hold, launched, memory_of, trips
+
+Plan = Callable[[tuple[Any, ...]], list[list[Load]]]
+"""For each of some effects, the loads that must not see what it stores."""
 
 
 @dataclass(slots=True)
@@ -63,21 +67,21 @@ def run(
         span = int(arguments.scalar(a.axis.hi)) - int(arguments.scalar(a.axis.lo))
         extents.append(max(0, -(-span // (a.size.value if isinstance(a, Tile) else 1))))
     sizes = {a: a.size.value for a in axes if not isinstance(a, Point)}
-    plan = planned(program.effects, overlapping(arguments), own=False)
+    overlap = overlapping(arguments)
+    plan = cache(lambda effects: planned(effects, overlap, own=False))
     for piece in launched(memory, extents, len(axes), each(temporaries(terms, sizes)), order, budget):
-        values = Blocks(memory, positions, len(axes), dict(zip(program.space, piece, strict=True)))
-        for effect, before in zip(program.effects, plan, strict=True):
-            memory.snapshot(before)
-            values.perform(effect)
-        memory.snapshots.clear()
+        values = Blocks(memory, positions, len(axes), dict(zip(program.space, piece, strict=True)), plan)
+        values.perform(program.effects)
 
 
 class Blocks(Values):
     """The values of the instances in hand; `blocks` numbers the block (or the member) that each of them owns."""
 
-    def __init__(self, memory: Memory, positions: Mapping[Any, int], rank: int, blocks: Mapping[Any, Array]) -> None:
+    def __init__(
+        self, memory: Memory, positions: Mapping[Any, int], rank: int, blocks: Mapping[Any, Array], plan: Plan
+    ) -> None:
         super().__init__(memory, positions, rank)
-        self.blocks = blocks
+        self.blocks, self.plan = blocks, plan
         self.scopes = [Scope()]
         self.dims = {a: d for d, a in enumerate(blocks)}
 
@@ -203,8 +207,7 @@ class Blocks(Values):
                 found = [self.value(v) for v in segment.values]
                 if not t.stepped:
                     found = self._combined(t.combines, states, found)
-                for effect in segment.effects:
-                    self.perform(effect)
+                self.perform(segment.effects)
                 states = hold(scope.active, found, states)
         return states
 
@@ -218,8 +221,20 @@ class Blocks(Values):
 
     # ---- effects
 
-    def perform(self, effect: Any) -> None:
-        """Perform an effect for the instances that are active in the innermost open loop."""
+    def perform(self, effects: tuple[Any, ...]) -> None:
+        """Perform effects, in order, for the instances that are active in the innermost open loop."""
+        copies = dict(self.memory.snapshots)
+        for effect, loads in zip(effects, self.plan(effects), strict=True):
+            slices = {scope.slice for scope in self.scopes}
+            for t in loads:
+                if t.needs <= slices:
+                    self.value(t)
+                else:  # inside of a loop to come
+                    self.memory.snapshot((t,))
+            self._perform(effect)
+        self.memory.snapshots = copies
+
+    def _perform(self, effect: Any) -> None:
         match effect:
             case Store(_, indices, value, valid):
                 at = [self.value(i) for i in indices]
@@ -227,7 +242,7 @@ class Blocks(Values):
                 self.memory.store(effect, at, self.value(value), lanes, self.scopes[-1].active)
             case Traverse(slice, inner):
                 for _ in self._blocks(slice, slice.axis.lo, slice.axis.hi, self.scopes[-1].active):
-                    self.perform(inner)
+                    self.perform((inner,))
             case Perform(loop):
                 self.value(loop)
             case _:
