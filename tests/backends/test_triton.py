@@ -25,7 +25,7 @@ from intent_np.terms.launch import LAUNCH, Launch, constants, divisibility, sign
 from intent_np.terms.parse import parse
 from intent_np.terms.triton import TRITON
 from intent_np.testing.formats import numpy_dtype
-from intent_np.testing.triton_interpreter import interpret
+from intent_np.testing.triton_interpreter import interpret, unavailable
 from tests.backends.triton_kernels import TEXTS, kernel
 
 NAMES = sorted(TEXTS)
@@ -100,6 +100,8 @@ MATMULS = [
 
 
 def run(launch: Launch, arrays: dict[str, Any], **scalars: Any) -> None:
+    if reason := unavailable():
+        pytest.skip(reason)
     interpret(launch, print_triton(launch.function), arrays, scalars)
 
 

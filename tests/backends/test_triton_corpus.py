@@ -15,7 +15,7 @@ from intent_np.corpus.lowering import lowered
 from intent_np.corpus.verify import calls
 from intent_np.terms.core import Arena
 from intent_np.testing import check
-from intent_np.testing.triton_interpreter import interpret
+from intent_np.testing.triton_interpreter import interpret, unavailable
 
 ENTRIES = [e for e in entries([str(Path(__file__).parents[2] / "kernels")]) if e.case is not None]
 SLOW_BEHIND = 2
@@ -34,6 +34,8 @@ def interpreted(entry: Any, extents: Any) -> Callable[..., None]:
         arrays = {n: a for n, a in given.items() if isinstance(a, np.ndarray)}
         scalars = {n: a for n, a in given.items() if n not in arrays}
         with space:
+            if reason := unavailable():
+                pytest.skip(reason)
             interpret(launch, source, arrays, {**scalars, **extents})
 
     return run
