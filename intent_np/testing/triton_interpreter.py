@@ -61,7 +61,7 @@ class Job:
 
 
 def unavailable() -> str | None:
-    """Why Triton's interpreter can't run here, None where it can: its loops with runtime bounds need NumPy below 2.4."""
+    """Why Triton's interpreter can't run here, if so: its loops with runtime bounds need NumPy below 2.4."""
     version = tuple(int(n) for n in np.__version__.split(".")[:2])
     return f"Triton's interpreter needs NumPy below 2.4, this is {np.__version__}" if version >= (2, 4) else None
 
