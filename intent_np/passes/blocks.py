@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..errors import error
+from ..rules.simplify import substitute
 from ..terms.blocked import Point, Slice, Tile, Whole
-from ..terms.core import arena, find, named
+from ..terms.core import arena, find, inherit, named
 from ..terms.grouped import Group
 from ..terms.index import AxisLike, Physical, is_const
-from ..terms.normal import Axis, Contract, Load, Region
+from ..terms.normal import Axis, Contract, Coord, Load, Region
 from .expand_contractions import free_axes
 from .roles import axes, contiguous, extent_bound, is_resident
 
@@ -29,22 +31,34 @@ def power_of_two(n: int) -> int:
 
 
 def fragments(group: Group, sizes: Mapping[str, int]) -> dict[Axis, AxisLike]:
-    """The fragment axis that stands for each logical axis; `sizes` overrides extents by axis name."""
+    """The fragment axis that stands for each logical axis; `sizes` overrides extents by axis name.
+
+    A ragged axis has the bounds that it has at the instance's point of the axes along which they vary.
+    """
     every = axes(group.effects)
     extents = _extents(group, every)
+    owners = {b: None for a in every for b in sorted(a.lo.lanes | a.hi.lanes, key=lambda b: b.digest)}
+    if any(b not in group.workset for b in owners):
+        raise error("E708", construct="a domain whose bounds vary along an axis that instances do not own")
+    points = {Coord(b): Coord(Point(b)) for b in owners}  # type: ignore[arg-type]
     names: set[str] = set()
     out: dict[Axis, AxisLike] = {}
     for a in every:
         label = arena().names.get(a, "i")
-        n = sizes.get(label, extents[a])
+        n = 1 if a in owners else sizes.get(label, extents[a])
         program = a in group.workset
         if program and n == 1:
             out[a] = named(Point(a), label)
             continue
         size = Physical(_parameter(label, names), power_of_two(n))
         kind: Any = Tile if program else Whole if is_resident(a, group.effects) else Slice
-        out[a] = named(kind(a, size), label)
+        out[a] = named(kind(_at(a, points), size), label)
     return out
+
+
+def _at(a: Axis, points: Mapping[Any, Any]) -> Axis:
+    lo, hi = (substitute(b, points, everywhere=True) for b in (a.lo, a.hi))
+    return a if (lo, hi) == (a.lo, a.hi) else inherit(a, Axis(lo, hi, a.use))  # type: ignore[return-value]
 
 
 def _parameter(label: str, taken: set[str]) -> str:

@@ -66,7 +66,7 @@ def program_axes(effects: tuple[Effect, ...]) -> tuple[Axis, ...]:
         bound = {getattr(t.axis, "axis", t.axis) for t in structured((e,))}
         found = [
             a for a in _in_index_order(e)
-            if not _reads_memory(a) and a not in bound and all(a in t.lanes for t in own)
+            if not _reads_memory(a) and not a.lanes and a not in bound and all(a in t.lanes for t in own)
         ]  # fmt: skip
         eligible = dict.fromkeys(found) if i == 0 else {a: None for a in eligible if a in found}
     return tuple(eligible)

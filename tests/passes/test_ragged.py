@@ -1,0 +1,60 @@
+"""Domains whose bounds depend on the point in hand: each instance has its own."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import intent_np as intent
+import intent_np.language as I
+
+
+@intent.kernel
+def triangle(x: I.In[I.f32, ("N", "N")], y: I.Out[I.f32, ("N",)]):
+    for row in I.parallel(I.domain(0, x.shape[0])):
+        y[row] = I.reduce.sum(x[row, I.domain(0, row + 1)], axis=0)
+
+
+@intent.kernel
+def lower_softmax(x: I.In[I.f32, ("N", "N")], y: I.InOut[I.f32, ("N", "N")]):
+    for row in I.parallel(I.domain(0, x.shape[0])):
+        columns = I.domain(0, row + 1)
+        weight = I.exp(x[row, columns] - I.reduce.max(x[row, columns], axis=0))
+        y[row, columns] = weight / I.reduce.sum(weight, axis=0)
+
+
+@intent.kernel
+def segments(x: I.In[I.f32, ("N",)], offsets: I.In[I.i32, ("G + 1",)], y: I.Out[I.f32, ("G",)]):
+    (N,) = x.shape
+    for g in I.parallel(I.domain(0, y.shape[0])):
+        begin = I.clamp(I.cast(offsets[g], I.index), 0, N)
+        end = I.clamp(I.cast(offsets[g + 1], I.index), begin, N)
+        y[g] = I.reduce.sum(x[I.domain(begin, end)], axis=0)
+
+
+def square(n: int) -> Any:
+    return np.random.default_rng(n).integers(0, 9, (n, n)).astype(np.float32)
+
+
+@pytest.mark.parametrize("target", ["reference", "cpu"])
+@pytest.mark.parametrize("n", [1, 7, 130])
+def test_rows_of_a_triangle(target: str, n: int) -> None:
+    x, y = square(n), np.empty(n, np.float32)
+    intent.compile(triangle, target=target)(x, y)
+    assert (y == np.tril(x).sum(1)).all()
+
+
+@pytest.mark.parametrize("target", ["reference", "cpu"])
+def test_elements_outside_of_a_ragged_store_stay(target: str) -> None:
+    x, y = square(5), np.full((5, 5), 7, np.float32)
+    intent.compile(lower_softmax, target=target)(x, y)
+    assert np.allclose(np.tril(y).sum(1), 1)
+    assert (y[np.triu_indices(5, 1)] == 7).all()
+
+
+@pytest.mark.parametrize("target", ["reference", "cpu"])
+def test_segments_between_offsets_in_memory(target: str) -> None:
+    x, y = square(6).ravel(), np.empty(4, np.float32)
+    offsets = np.array([0, 3, 3, 20, 99], np.int32)
+    intent.compile(segments, target=target)(x, offsets, y)
+    assert y.tolist() == [x[:3].sum(), 0, x[3:20].sum(), x[20:].sum()]
