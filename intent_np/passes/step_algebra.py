@@ -12,13 +12,13 @@ import math
 from typing import Any
 
 from ..rules.simplify import node
-from ..terms.blocked import BLOCKED, BlockedProgram, Segment
-from ..terms.core import inherit, named, replace, rewrite, walk
+from ..terms.blocked import BLOCKED, BlockedProgram, Loop
+from ..terms.core import inherit, named, replace, rewrite
 from ..terms.dtypes import f32
 from ..terms.index import Cast, Const, Value, add, apply, const, is_const, is_op, mul, sub
 from ..terms.normal import Contract, Reduce, builtin_name
 from .base import nanopass
-from .online import finite_stand_in
+from .online import finite_stand_in, rescaling
 
 LOG2E = 1.4426950408889634
 
@@ -64,15 +64,21 @@ def fold_exponentials(program: BlockedProgram, *, enabled: bool = True) -> Block
 
 
 def _in_steps(program: Any, step: Any) -> Any:
-    """Rewrite the states of every loop, and nothing else."""
+    """Rewrite the states of co-realized chains, and nothing else: the permission is for them alone."""
 
-    def segment(t: Any) -> Any:
+    def loop(t: Any) -> Any:
         t = node(t)
-        if not isinstance(t, Segment) or not any(is_op(x, "exp") for x in walk(*t.values)):
+        if not isinstance(t, Loop):
             return t
-        return replace(t, values=rewrite(t.values, lambda u: step(node(u))))
+        online = [c is rescaling(c.dtypes) for c in t.combines for _ in c.dtypes]
+        return replace(t, segments=tuple(segment(s, online) for s in t.segments)) if any(online) else t
 
-    return rewrite((program,), segment)[0]
+    def segment(s: Any, online: list[bool]) -> Any:
+        new = rewrite([v for v, chosen in zip(s.values, online, strict=True) if chosen], lambda u: step(node(u)))
+        rest = iter(new)
+        return replace(s, values=tuple(next(rest) if chosen else v for v, chosen in zip(s.values, online, strict=True)))
+
+    return rewrite((program,), loop)[0]
 
 
 def _product(t: Any) -> Any:
