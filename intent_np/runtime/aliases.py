@@ -1,7 +1,7 @@
 """Arrays of one call that overlap: by byte span, which is exact for dense arrays and safe for the others.
 
 A kernel may replay and hoist its loads, since inputs keep their values: where an input overlaps an output the
-host copies the input first, unless both are the same array and the compiler proved that to be safe.  Views of
+host copies the input first, unless both are the same array and the compiler proved that to be safe.  Outputs of
 one alias group are the author's affair, and views promised not to alias are checked.
 """
 
@@ -49,7 +49,8 @@ def rules(kernel: KernelPlan) -> tuple[Rule, ...]:
     found = []
     for index, first in enumerate(kernel.views):
         for second in kernel.views[index + 1 :]:
-            if not (first.written or second.written) or (first.alias and first.alias == second.alias):
+            together = first.alias and first.alias == second.alias and first.written and second.written
+            if not (first.written or second.written) or together:
                 continue
             written, other = (first, second) if first.written else (second, first)
             refused = other.written or first.noalias or second.noalias

@@ -1,8 +1,8 @@
 """Integer expressions that the host evaluates: grids, extents, strides and promises.
 
 The text is that of the terms: names (extents, scalar parameters, strides such as `x_s0`), integers,
-`|| && == != < <= > >= + - * // %`, and the calls below.  It is parsed to closures and never reaches `eval`, so a
-saved artifact cannot smuggle code in.  `//` and `%` are Python's; a comparison is 1 or 0.
+`|| && == != < <= > >= + - * // %`, `cast(a, i32)`, and the calls below.  It is parsed to closures and never reaches
+`eval`, so a saved artifact cannot smuggle code in.  `//` and `%` are Python's; a comparison is 1 or 0.
 """
 
 from __future__ import annotations
@@ -172,18 +172,28 @@ class _Parser:
             self.take()
             self.take()
 
+    def wrapping(self) -> Callable[[int], int]:
+        """What a conversion to the integer dtype at hand does."""
+        dtype = self.take()
+        if dtype == "bool":
+            return lambda value: int(bool(value))
+        bits = 64 if dtype == "index" else int(dtype[1:]) if re.fullmatch("[iu](8|16|32|64)", dtype) else 0
+        if not bits:
+            raise ValueError(f"a conversion to {dtype or 'nothing'} in expression {self.text!r}")
+        low = 0 if dtype[0] == "u" else -(2 ** (bits - 1))
+        return lambda value: (value - low) % 2**bits + low
+
     def call(self, name: str) -> _Node:
         self.take("(")
         arguments = [self.binary(0)]
         while self.tokens[self.at] == ",":
             self.take()
             if name == "cast" and len(arguments) == 1:
-                self.take()  # the dtype: launch classes bound the value, so that the cast keeps it
-                break
+                wrap = self.wrapping()
+                self.take(")")
+                return _applied(name, wrap, arguments[0])
             arguments.append(self.binary(0))
         self.take(")")
-        if name == "cast":
-            return arguments[0]
         if name not in _CALLS or len(arguments) != _CALLS[name][0]:
             raise ValueError(f"there is no {name} of {len(arguments)} arguments, in expression {self.text!r}")
         return _applied(name, _CALLS[name][1], *arguments)

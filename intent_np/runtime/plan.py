@@ -24,7 +24,7 @@ class ViewPlan:
 
     shape:    one expression an axis; a plain name binds the extent, anything else is checked against it
     strides:  promised strides in elements, `None` where nothing is promised; empty: no promise at all
-    alias:    views of one group may overlap: the kernel orders its loads and stores for that
+    alias:    outputs of one group may overlap: each instance writes them in order
     noalias:  promised not to overlap any view that is written
     operand:  feeds a contraction: its elements are loaded many times, by programs that compute much more
     """

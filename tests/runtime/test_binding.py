@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from intent_np.errors import CallError
+from intent_np.runtime.aliases import rules
 from intent_np.runtime.binding import bind
 from intent_np.runtime.device import DeviceArtifact
 from intent_np.runtime.host import HostArtifact
@@ -148,6 +149,11 @@ def test_overlap(first: ViewPlan, second: ViewPlan, code: str | None) -> None:
         overlapping(first, second)
     assert caught.value.code == code
     assert caught.value.parameter == "x"
+
+
+def test_an_input_keeps_its_values_whatever_group_it_is_in() -> None:
+    kernel = KernelPlan("k", (view("x", "out", alias="g"), view("y", "in", alias="g")))
+    assert [(rule.other, rule.otherwise) for rule in rules(kernel)] == [("y", "copied")]
 
 
 def test_nothing_is_launched_by_a_wrong_call() -> None:

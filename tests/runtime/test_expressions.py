@@ -30,6 +30,9 @@ VALUES = {"M": 7, "N": 1000, "x_s0": -3, "x.s1": 1, "flag": 0}
         ("M <= 7 && N != 1000 || flag == 0", 1),
         ("not(M > 7)", 1),
         ("cast(M, i32) + 3:i32", 10),
+        ("cast(cast(N, u8), index)", 232),
+        ("cast(N, i8)", -24),
+        ("cast(M, bool)", 1),
         ("select(true, 4, 5)", 4),
         ("abs(neg(M))", 7),
     ],
@@ -55,6 +58,8 @@ def test_value(text: str, value: int) -> None:
         "1;2",
         "a=1",
         "1.5",
+        "cast(M, f32)",
+        "cast(M, i7)",
     ],
 )
 def test_anything_else_is_refused(text: str) -> None:
