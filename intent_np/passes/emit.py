@@ -31,12 +31,9 @@ from ..terms.gpu import (
 )  # fmt: skip
 from ..terms.index import (
     Apply,
-    Const,
     Extent,
-    Param,
     Physical,
     Stride,
-    Value,
     add,
     apply,
     const,
@@ -45,13 +42,12 @@ from ..terms.index import (
     mul,
     sub,
 )
-from ..terms.normal import Combine, Contract, Coord, Load, Proj, Reduce, Store, View, builtin_name
+from ..terms.normal import Contract, Coord, Load, Proj, Reduce, Store, builtin_name
 from ..terms.text import reserved
 from .apply_combines import apply_combines
 from .base import nanopass
+from .scopes import LEAVES, Scope, extents_used, integral, is_test, read_later, writes
 from .share_traversals import share_traversals
-
-LEAVES = (Const, Extent, Param, Stride, Physical, Var, View, Combine)
 
 
 @nanopass(BLOCKED, GPU)
@@ -65,80 +61,21 @@ def emit(program: BlockedProgram) -> Kernel:
     return _Emitter(apply_combines(share_traversals(program, enabled=False))).kernel()
 
 
-def integral(v: Any) -> Any:
-    """A number without its dtype: 0 for 0.0, so that a fill or a full fragment has one spelling."""
-    whole = isinstance(v, float) and v == v and abs(v) < 2**53 and v == int(v) and str(v) != "-0.0"
-    return int(v) if whole else v
-
-
 def _size(axis: Any) -> Physical:
     """The parameter that names a fragment axis."""
     return axis.size  # type: ignore[no-any-return]
-
-
-def _is_test(v: Any) -> bool:
-    """A comparison of names: it reads best where it is used, and costs nothing there."""
-    return is_op(v, "lt", "le") and all(isinstance(a, LEAVES) for a in v.args)
-
-
-class _Scope:
-    """The statements of one loop body (or of the kernel), and what is computed there."""
-
-    def __init__(self, parent: _Scope | None, slice: Slice | None, first: Value | None, roots: tuple[Any, ...]) -> None:
-        self.parent, self.slice, self.first = parent, slice, first
-        self.body: list[Any] = []
-        self.taken: set[str] = set()
-        self.below: set[str] = set()  # names in loops of this body that are complete
-        self.done: dict[Any, Any] = {}
-        self.uses = _uses(roots)
-
-
-def _uses(roots: tuple[Any, ...]) -> dict[Any, int]:
-    """Uses of each term in one scope: a loop counts by its bounds, not by what it computes inside."""
-    count: dict[Any, int] = {}
-    seen: set[Any] = set()
-    stack = list(roots)
-    for r in roots:
-        count[r] = count.get(r, 0) + 1
-    while stack:
-        t = stack.pop()
-        if t in seen:
-            continue
-        seen.add(t)
-        below = [b for s in t.segments for b in (s.lo, s.hi)] if isinstance(t, Loop) else list(t.children())
-        for c in dict.fromkeys(below):
-            count[c] = count.get(c, 0) + 1
-        stack.extend(below)
-    return count
-
-
-def _extents(roots: tuple[Any, ...]) -> list[Extent]:
-    """The extents that statements use, in order; the shape of a view is the view's own."""
-    seen: dict[Any, None] = {}
-    stack = list(reversed(roots))
-    while stack:
-        t = stack.pop()
-        if t not in seen and not isinstance(t, View):
-            seen[t] = None
-            stack.extend(reversed(t.children()))
-    return [t for t in seen if isinstance(t, Extent)]
-
-
-def _writes(*effects: Any) -> set[View]:
-    """The views that these effects store into."""
-    return {s.view for s in find(effects, Store)}
 
 
 class _Emitter:
     def __init__(self, program: BlockedProgram) -> None:
         self.program = program
         self.names = arena().names
-        self.root = self.scope = _Scope(None, None, None, program.effects)
+        self.root = self.scope = Scope(None, None, None, program.effects)
         self.open = [self.root]  # scopes under construction, whose names are visible or may become so
         self.root.taken = {p.name for p in program.parameters} | {"pid", "grid"}  # type: ignore[attr-defined]
         self.root.taken |= {t.name for t in find(program, (Physical, Stride, Extent))}  # type: ignore[arg-type]
         self.based = {b.axis for b in find(program, Base)}
-        self.reread = _writes(program) & {t.view for t in find(program, Load)}
+        self.reread = writes(program) & {t.view for t in find(program, Load)}
 
     # ---- the kernel
 
@@ -163,7 +100,7 @@ class _Emitter:
         physical = {p.name: p for p in find((*body, *grid), Physical)}
         tiles = [a.size.name for a in self.program.space if isinstance(a, Tile)]
         ordered = tuple(physical[n] for n in dict.fromkeys([*tiles, *physical]))
-        parameters = tuple(dict.fromkeys((*self.program.parameters, *_extents((*grid, *body)))))
+        parameters = tuple(dict.fromkeys((*self.program.parameters, *extents_used((*grid, *body)))))
         return Kernel(
             self.program.name, ordered, parameters, tuple(grid), tuple(coordinates), body,
             self.program.grouping, self.program.permissions, self.program.target,
@@ -171,7 +108,7 @@ class _Emitter:
 
     # ---- names and scopes
 
-    def fresh(self, hint: str, scope: _Scope | None = None) -> str:
+    def fresh(self, hint: str, scope: Scope | None = None) -> str:
         """A name that no visible value has; bodies of different loops may use one name for what they have in common."""
         hint = hint if hint.isidentifier() else "t"
         name, i = hint, 1
@@ -183,13 +120,13 @@ class _Emitter:
         home.taken.add(name)
         return name
 
-    def home(self, t: Any) -> _Scope:
+    def home(self, t: Any) -> Scope:
         s = self.scope
         while s.parent is not None and s.slice not in t.needs:
             s = s.parent
         return s
 
-    def let(self, value: Any, hint: str, scope: _Scope) -> Var:
+    def let(self, value: Any, hint: str, scope: Scope) -> Var:
         var = variable(self.fresh(hint, scope), value.type, value.lanes)
         scope.body.append(Let(var, value))
         return inherit(value, var)  # type: ignore[return-value]
@@ -227,14 +164,14 @@ class _Emitter:
                 found = self.let(found, self.hint(t), home)
             self.scope = here
             home.done[t] = found
-        if home is not self.scope and found.children() and not isinstance(found, LEAVES) and not _is_test(found):
+        if home is not self.scope and found.children() and not isinstance(found, LEAVES) and not is_test(found):
             found = home.done[t] = self.let(found, self.hint(t), home)  # hoisted: named where it is computed
         return found
 
-    def deserves_name(self, t: Any, built: Any, home: _Scope) -> bool:
+    def deserves_name(self, t: Any, built: Any, home: Scope) -> bool:
         if (
             isinstance(built, LEAVES)
-            or _is_test(built)
+            or is_test(built)
             or not built.children()
             or isinstance(t.type, tuple)
             and not isinstance(t, Reduce)
@@ -321,7 +258,7 @@ class _Emitter:
         rest = list(effects)
         while rest:
             old = {e: self._read_later(e, (*(x for x in rest if x is not e), *values)) for e in rest}
-            ready = (e for i, e in enumerate(rest) if all(old[e].values()) and not _writes(e) & _writes(*rest[:i]))
+            ready = (e for i, e in enumerate(rest) if all(old[e].values()) and not writes(e) & writes(*rest[:i]))
             e = next(ready, None)
             if e is None:
                 t = next(t for t, possible in old[rest[0]].items() if not possible)
@@ -333,37 +270,10 @@ class _Emitter:
             rest.remove(e)
 
     def _read_later(self, e: Any, others: tuple[Any, ...]) -> dict[Any, bool]:
-        """The loads and loops of others that must not see what `e` writes, and whether they can be computed here."""
-        found: dict[Any, bool] = {}
-        written = _writes(e) & self.reread
-        if not written:
-            return found
-        here = self._open_slices()
-        passed, seen = set(self._loops_before(e)), set()
-        stack = [(t, here) for t in reversed(others)]
-        while stack:
-            t, slices = stack.pop()
-            if (t, slices) in seen or t in passed or isinstance(t, Loop) and t in self.home(t).done:
-                continue
-            seen.add((t, slices))
-            inside = slices
-            if isinstance(t, Loop):
-                if slices == here and t.needs <= here and not _writes(t):
-                    if any(x.view in written for x in find(t, Load)):
-                        found[t] = True
-                    continue
-                inside = slices - {t.slice}
-            elif isinstance(t, Load) and t.view in written:
-                found[t] = found.get(t, True) and t.needs <= slices
-            stack.extend((c, inside) for c in reversed(t.children()))
-        return found
-
-    def _open_slices(self) -> frozenset[Any]:
-        s, found = self.scope, set()
-        while s.parent is not None:
-            found.add(s.slice)
-            s = s.parent
-        return frozenset(found)
+        views = writes(e) & self.reread
+        before = set(self._loops_before(e))
+        done = lambda loop: loop in before or loop in self.home(loop).done  # noqa: E731
+        return read_later(others, views, self.scope.slices(), done) if views else {}
 
     def effect(self, e: Any) -> None:
         if isinstance(e, Perform):
@@ -445,7 +355,7 @@ class _Emitter:
         outer = self.scope
         first = Var(self.fresh(self.names.get(loop.slice, "i") + "0"), index)
         outer.taken.discard(first.name)
-        self.scope = _Scope(outer, loop.slice, first, (*segment.values, *segment.effects))
+        self.scope = Scope(outer, loop.slice, first, (*segment.values, *segment.effects))
         self.scope.taken.add(first.name)
         self.open.append(self.scope)
         for c in scoped((*segment.values, *segment.effects), loop.slice):
@@ -481,6 +391,3 @@ class _Emitter:
             self.names.setdefault(t, var.name + "_new")
             return self.emit(t)
         return self.build(t)
-
-
-__all__ = ["emit", "integral"]

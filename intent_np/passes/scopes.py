@@ -1,0 +1,106 @@
+"""What the emission of statements keeps: scopes, and what is read before it is written.
+
+Used by `emit`; nothing here makes a statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..terms.blocked import Loop, Slice
+from ..terms.core import find
+from ..terms.gpu import Var
+from ..terms.index import Const, Extent, Param, Physical, Stride, Value, is_op
+from ..terms.normal import Combine, Load, Store, View
+
+LEAVES = (Const, Extent, Param, Stride, Physical, Var, View, Combine)
+
+
+def integral(v: Any) -> Any:
+    """A number without its dtype: 0 for 0.0, so that a fill or a full fragment has one spelling."""
+    whole = isinstance(v, float) and v == v and abs(v) < 2**53 and v == int(v) and str(v) != "-0.0"
+    return int(v) if whole else v
+
+
+def is_test(v: Any) -> bool:
+    """A comparison of names: it reads best where it is used, and costs nothing there."""
+    return is_op(v, "lt", "le") and all(isinstance(a, LEAVES) for a in v.args)
+
+
+class Scope:
+    """The statements of one loop body (or of the kernel), and what is computed there."""
+
+    def __init__(self, parent: Scope | None, slice: Slice | None, first: Value | None, roots: tuple[Any, ...]) -> None:
+        self.parent, self.slice, self.first = parent, slice, first
+        self.body: list[Any] = []
+        self.taken: set[str] = set()
+        self.below: set[str] = set()  # names in loops of this body that are complete
+        self.done: dict[Any, Any] = {}
+        self.uses = uses(roots)
+
+    def slices(self) -> frozenset[Any]:
+        """The slices whose loops are open."""
+        return frozenset() if self.parent is None else self.parent.slices() | {self.slice}
+
+
+def uses(roots: tuple[Any, ...]) -> dict[Any, int]:
+    """Uses of each term in one scope: a loop counts by its bounds, not by what it computes inside."""
+    count: dict[Any, int] = {}
+    seen: set[Any] = set()
+    stack = list(roots)
+    for r in roots:
+        count[r] = count.get(r, 0) + 1
+    while stack:
+        t = stack.pop()
+        if t in seen:
+            continue
+        seen.add(t)
+        below = [b for s in t.segments for b in (s.lo, s.hi)] if isinstance(t, Loop) else list(t.children())
+        for c in dict.fromkeys(below):
+            count[c] = count.get(c, 0) + 1
+        stack.extend(below)
+    return count
+
+
+def extents_used(roots: tuple[Any, ...]) -> list[Extent]:
+    """The extents that statements use, in order; the shape of a view is the view's own."""
+    seen: dict[Any, None] = {}
+    stack = list(reversed(roots))
+    while stack:
+        t = stack.pop()
+        if t not in seen and not isinstance(t, View):
+            seen[t] = None
+            stack.extend(reversed(t.children()))
+    return [t for t in seen if isinstance(t, Extent)]
+
+
+def writes(*effects: Any) -> set[View]:
+    """The views that these effects store into."""
+    return {s.view for s in find(effects, Store)}
+
+
+def read_later(
+    others: tuple[Any, ...], views: set[View], here: frozenset[Any], done: Callable[[Loop], bool]
+) -> dict[Any, bool]:
+    """The loads and loops below `others` that must not see what is to be stored into `views`, and whether they can be
+    computed where the slices `here` are open."""
+    found: dict[Any, bool] = {}
+    seen: set[Any] = set()
+    stack = [(t, here) for t in reversed(others)]
+    while stack:
+        t, slices = stack.pop()
+        if (t, slices) in seen or isinstance(t, Loop) and done(t):
+            continue
+        seen.add((t, slices))
+        inside = slices
+        if isinstance(t, Loop):
+            if slices == here and t.needs <= here and not writes(t):
+                if any(x.view in views for x in find(t, Load)):
+                    found[t] = True
+                continue
+            inside = slices - {t.slice}
+        elif isinstance(t, Load) and t.view in views:
+            found[t] = found.get(t, True) and t.needs <= slices
+        stack.extend((c, inside) for c in reversed(t.children()))
+    return found
