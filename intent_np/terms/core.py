@@ -27,7 +27,7 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from hashlib import blake2b
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
@@ -49,25 +49,28 @@ class Arena:
     """Where terms are interned, one a compilation: `with Arena(): ...`.  Names and spans sit beside identity, and so do
     the facts that were proved about terms."""
 
-    __slots__ = ("facts", "names", "spans", "table", "_token")
+    __slots__ = ("facts", "names", "spans", "table")
 
     def __init__(self) -> None:
         self.facts: dict[Term, Any] = {}
         self.table: dict[Any, Term] = {}
         self.names: dict[Term, str] = {}
         self.spans: dict[Term, tuple[Any, ...]] = {}
-        self._token: Token[Arena] | None = None
 
     def __enter__(self) -> Arena:
-        self._token = _ARENA.set(self)
+        _OUTER.set((*_OUTER.get(), _ARENA.get()))
+        _ARENA.set(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        assert self._token is not None
-        _ARENA.reset(self._token)
+        *outer, before = _OUTER.get()
+        _OUTER.set(tuple(outer))
+        _ARENA.set(before)
 
 
 _ARENA: ContextVar[Arena] = ContextVar("intent_np_arena", default=Arena())  # noqa: B039
+# what each `with` of a context goes back to: an arena may be entered again, and by several threads
+_OUTER: ContextVar[tuple[Arena, ...]] = ContextVar("intent_np_outer_arenas", default=())
 
 
 def arena() -> Arena:
@@ -198,7 +201,7 @@ def _constructor(cls: Any, fields: tuple[Field, ...]) -> Any:
     source += f"    key = (cls, {keys})\n    table = current().table\n"
     source += "    found = table.get(key)\n    if found is not None: return found\n    self = new(cls)\n"
     source += "".join(f"    set_{f.name}(self, {f.name})\n" for f in fields)
-    source += "    derive(self)\n    table[key] = self\n    return self\n"
+    source += "    derive(self)\n    return table.setdefault(key, self)\n"
     space: dict[str, Any] = {
         "cls": cls,
         "new": object.__new__,
