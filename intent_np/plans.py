@@ -31,7 +31,11 @@ def expression(t: Value) -> str:
 
 def kernel_plan(kernel: Any, constexprs: Mapping[str, Any], program: Program) -> KernelPlan:
     """The kernel as its caller sees it; `program` is its normal form."""
-    operands = {load.view.name for t in find(program, Contract) for load in find(t, Load)}
+    summed: dict[str, set[int]] = {}
+    for t in find(program, Contract):
+        for load in find((t.left, t.right), Load):
+            dims = {d for d, i in enumerate(load.index) if t.axis in i.lanes}
+            summed[load.view.name] = summed.get(load.view.name, set()) | dims
     parameters: list[ViewPlan | ScalarPlan] = []
     for p in kernel.parameters:
         if isinstance(p, ViewParameter):
@@ -41,7 +45,7 @@ def kernel_plan(kernel: Any, constexprs: Mapping[str, Any], program: Program) ->
             mode: Any = p.mode
             parameters.append(
                 ViewPlan(
-                    p.name, p.dtype.name, mode, shape, strides, limits.alias or "", limits.noalias, p.name in operands
+                    p.name, p.dtype.name, mode, shape, strides, limits.alias or "", limits.noalias, tuple(sorted(summed.get(p.name, ())))
                 )
             )
         elif isinstance(p, Scalar):

@@ -100,7 +100,7 @@ def _contracted(group: Group, contracts: list[Any]) -> dict[Axis, int]:
         if chained:  # the result of one product is an operand of another, in registers
             rows, columns, depth = 128, 64, 64
         elif not _vectorized(t):  # addresses a lane at a time take registers, too
-            rows, columns, depth = 64, 64, 32
+            rows, columns, depth = {1: (64, 256, 32), 2: (64, 256, 32), 4: (64, 128, 32)}.get(width, (64, 64, 16))
         elif width <= 2:
             rows, columns, depth = 128, 256 if _plain(group) else 128, 128 // width
         else:

@@ -26,7 +26,8 @@ class ViewPlan:
     strides:  promised strides in elements, `None` where nothing is promised; empty: no promise at all
     alias:    outputs of one group may overlap: each instance writes them in order
     noalias:  promised not to overlap any view that is written
-    operand:  feeds a contraction: its elements are loaded many times, by programs that compute much more
+    summed:   the dimensions that contractions sum over, where the view is an operand of some: its elements are loaded
+              many times, by programs that compute much more
     """
 
     name: str
@@ -36,7 +37,11 @@ class ViewPlan:
     strides: tuple[str | None, ...] = ()
     alias: str = ""
     noalias: bool = False
-    operand: bool = False
+    summed: tuple[int, ...] = ()
+
+    @property
+    def operand(self) -> bool:
+        return bool(self.summed)
 
     @property
     def written(self) -> bool:

@@ -24,8 +24,8 @@ from intent_np.runtime.variants import Variant, Variants
 MATMUL = KernelPlan(
     "matmul",
     (
-        ViewPlan("a", "f16", "in", ("M", "K"), operand=True),
-        ViewPlan("b", "f16", "in", ("K", "N"), operand=True),
+        ViewPlan("a", "f16", "in", ("M", "K"), summed=(1,)),
+        ViewPlan("b", "f16", "in", ("K", "N"), summed=(0,)),
         ViewPlan("c", "f16", "out", ("M", "N")),
     ),
 )
@@ -137,7 +137,7 @@ def test_a_variant_that_there_is_no_room_for_is_replaced_by_one_that_is_right(ke
 def test_usual_matmuls_share_one_variant() -> None:
     sizes = [128, 512, 1000, 4096, 4104, 8192]
     calls = [matmul_call(m, n, k, dense(m, k), dense(k, n), dense(m, n)) for m in sizes for n in sizes for k in sizes]
-    assert [one.name for one in compiled_for(MATMUL, calls)] == ["a16-a1-b1-c1"]
+    assert [one.name for one in compiled_for(MATMUL, calls)] == ["a16-a1-b1-c1e"]
 
 
 # ---- classes
@@ -164,7 +164,7 @@ def test_class_of_a_softmax(call: CallFacts, name: str) -> None:
 def test_facts_of_the_class_are_what_a_compiler_may_use() -> None:
     call = matmul_call(64, 24, 40, dense(64, 40, transposed=True), dense(40, 24), dense(64, 24))
     found = classify(MATMUL, call)
-    assert found.name == "a16-a0-b1-c1"
+    assert found.name == "a16-a0-b1-c1e"
     assert dict(found.divisible) == {"M": 8, "N": 8}
     assert found.index_bits == 32
     assert found.align_of(MATMUL.view("a")) == 16
@@ -173,7 +173,7 @@ def test_facts_of_the_class_are_what_a_compiler_may_use() -> None:
 @pytest.mark.parametrize(
     ("a", "c", "name"),
     [
-        (dense(64, 40), dense(64, 24), "a16-a1-b1-c1"),
+        (dense(64, 40), dense(64, 24), "a16-a1-b1-c1e"),
         (dense(64, 40, residue=8), dense(64, 24), "a8-a1-b1-c1e"),
         (dense(64, 40, row=42), dense(64, 24), "a4-a1-b1-c1e"),
         (dense(64, 40, row=41), dense(64, 24), "a1-a1-b1-c1"),

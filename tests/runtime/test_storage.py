@@ -148,7 +148,7 @@ def test_an_artifact_whose_text_is_of_another_version_is_refused(tmp_path: Path)
 def test_plans_survive_json() -> None:
     kernel = KernelPlan(
         "k",
-        (ViewPlan("x", "f16", "inout", ("N", "2 * N"), (None, "1"), "g", operand=True), ScalarPlan("s", "bf16")),
+        (ViewPlan("x", "f16", "inout", ("N", "2 * N"), (None, "1"), "g", summed=(0,)), ScalarPlan("s", "bf16")),
         constexprs={"mode": "fast", "D": 4, "exact": True},
         requires=("N > 0",),
         resident=("N",),
