@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from .passes.base import Pass
 from .passes.pipeline import PIPELINE, Trace, run
-from .plans import bound_class, kernel_plan, variant_plan
+from .plans import bound_class, kernel_plan, target_term, variant_plan
 from .runtime.artifact import Artifact, Variant
 from .runtime.plan import KernelPlan, VariantClass, generic_class
 from .target import Target, resolve
@@ -90,7 +90,7 @@ class Compilation:
         self.arena, self.lock = Arena(), threading.Lock()
         self.texts: dict[str, str] = {}
         with self.arena:
-            self.logical = kernel.capture(constexprs, options.permissions)
+            self.logical = kernel.capture(constexprs, options.permissions, target_term(target))
             self.texts["logical"] = show(self.logical)
             if target.name != "reference":
                 self.normal = self.lowered(self.logical, stop_after="order_effects")

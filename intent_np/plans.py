@@ -10,10 +10,12 @@ from .passes.roles import RESIDENT_LIMIT, axes, program_axes, resident_limit
 from .rules.magnitude import large_indices
 from .rules.simplify import substitute
 from .runtime.plan import Argument, KernelPlan, ScalarPlan, VariantClass, VariantPlan, ViewPlan
+from .target import Target
 from .terms.core import find
 from .terms.index import Extent, Param, Physical, Stride, Value, const, is_const
 from .terms.launch import Launch, PointerArgument, signature
 from .terms.normal import Axis, Contract, Load, Part, Program, Reduce, Store
+from .terms.normal import Target as BoundTarget
 from .terms.text import Printer
 
 UNBOUNDED = str(2**63)  # the bound of an index that has none
@@ -27,6 +29,11 @@ def expression(t: Value) -> str:
     # the host's names, which the text form may have to change since some are its words
     printer.names = {x: x.name for x in find(t, (Extent, Param, Stride))}  # type: ignore[arg-type]
     return printer.expression(t, 0, 0)
+
+
+def target_term(target: Target) -> BoundTarget:
+    """What passes may ask about the target; part of the program from the start."""
+    return BoundTarget(target.name, target.compute_capability, target.sms, target.shared_per_block)
 
 
 def kernel_plan(kernel: Any, constexprs: Mapping[str, Any], program: Program) -> KernelPlan:

@@ -10,11 +10,15 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..terms.core import find, replace, walk
+from ..terms.normal import Target
 from ..terms.triton import TRITON, Block, Dot, ForRange, Function, LoadAt, ReduceCall
 from .base import nanopass
 
-SHARED = 200 * 1024
-"""Bytes of shared memory that the stages of a loop may fill; what is left of a block's share goes to layouts."""
+SHARED = 227 * 1024
+"""Bytes of shared memory of a block, where the target does not say."""
+
+LAYOUTS = 27 * 1024
+"""Bytes of it that the stages of a loop leave to conversions of layouts."""
 
 STAGES = 4
 """More loads in flight than this have not paid."""
@@ -51,7 +55,14 @@ def choose_launch(function: Function, *, num_warps: int = 0, num_stages: int = 0
     Preserves meaning: the options change how an instance is executed, never what it computes.
     """
     facts = gather(function)
-    return replace(function, num_warps=num_warps or warps(facts), num_stages=num_stages or stages(facts))  # type: ignore[no-any-return]
+    most = num_stages or stages(facts, buffers(facts, function.target))
+    return replace(function, num_warps=num_warps or warps(facts), num_stages=most)  # type: ignore[no-any-return]
+
+
+def buffers(f: Facts, target: Target | None) -> int:
+    """How many stages fit into shared memory; before 9.0 operands of the last one are in registers already."""
+    room = (target.shared if target else SHARED) - LAYOUTS
+    return room // max(1, f.staged) + (target is not None and target.capability < 90)
 
 
 def warps(f: Facts) -> int:
@@ -75,13 +86,13 @@ def _elements_a_thread(f: Facts) -> int:
     return 8 if f.rank == 1 else 16
 
 
-def stages(f: Facts) -> int:
+def stages(f: Facts, fitting: int) -> int:
     """How many iterations of a loop with a dot have their loads in flight."""
     if not f.staged:
         return 1  # Triton pipelines loads that feed a dot, and no others
     # two products in one loop: the second waits for the first, a third stage hides its load
     most = STAGES if f.dots == 1 else 3
-    return max(2, min(most, SHARED // f.staged))
+    return max(2, min(most, fitting))
 
 
 def gather(function: Function) -> Facts:

@@ -83,6 +83,7 @@ class _Lowering:
             tuple(find(lines, Physical)),
             grid if grid is not None else _one(),
             tuple(lines),
+            target=kernel.target,
         )
 
     def _abi_order(self) -> list[Parameter]:

@@ -290,7 +290,8 @@ class Target(Term):
     capability: int
     processors: int
     shared: int
-    syntax = "target {name} capability {capability} processors {processors} shared {shared}"
+    syntax = "target capability {capability} processors {processors} shared {shared}"
+    binds = True
 
 
 @term

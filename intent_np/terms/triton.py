@@ -14,7 +14,7 @@ from .core import Term, children, find, term
 from .dtypes import bool_
 from .index import Apply, Cast, Const, Extent, Param, Physical, Stride, Value
 from .language import Language
-from .normal import View
+from .normal import Target, View
 from .triton_expressions import (
     UNIT,
     Address,
@@ -137,9 +137,10 @@ class Function(Term):
     body: tuple[Statement, ...]
     num_warps: int = 4
     num_stages: int = 3
+    target: Target | None = None
     syntax = (
         "function @{name}({parameters}) constexprs ({constexprs}) grid ({grid}){ warps |num_warps|}"
-        "{ stages |num_stages|} {{{body:block}}}"
+        "{ stages |num_stages|}{ for |target|} {{{body:block}}}"
     )
 
 
@@ -237,8 +238,8 @@ TRITON = Language(
     about=__doc__ or "",
     root=Function,
     terms=(
-        Const, Extent, Stride, Param, Apply, Cast, Physical, View, Name, Parameter, Number, Size, FullBlock, Arange,
-        ProgramId, Expand, Permute, BroadcastTo, Pointwise, ConvertTo, Dot, Helper, ReduceCall, Address, LoadAt,
+        Const, Extent, Stride, Param, Apply, Cast, Physical, View, Target, Name, Parameter, Number, Size, FullBlock,
+        Arange, ProgramId, Expand, Permute, BroadcastTo, Pointwise, ConvertTo, Dot, Helper, ReduceCall, Address, LoadAt,
         StoreAt, Assign, Unpack, ForRange, IfThen, Return, Function,
     ),
     rules=(names_defined, parameters_declared),
