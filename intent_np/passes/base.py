@@ -13,6 +13,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from ..errors import error
 from ..terms.language import Language
 
 
@@ -28,9 +29,9 @@ class Pass:
         self.options: dict[str, Any] = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
 
     def __call__(self, program: Any, **options: Any) -> Any:
-        unknown = set(options) - set(self.options)
-        if unknown:
-            raise TypeError(f"{self.name} has no option {', '.join(sorted(unknown))}; it has {sorted(self.options)}")
+        for unknown in sorted(set(options) - set(self.options)):
+            how = f"choose one of {', '.join(self.options)}" if self.options else "leave it out"
+            raise error("E006", what=f"the pass {self.name} has no option '{unknown}'", how=how)
         return self.function(program, **options)
 
     @property

@@ -1,7 +1,10 @@
-"""A permission is for what it names, and for nothing beside it."""
+"""A permission is for what it names, and for nothing beside it; so is an option."""
+
+import pytest
 
 import intent_np as intent
 import intent_np.language as I
+from intent_np.errors import LanguageUseError
 from kernels.reductions import logsumexp
 
 
@@ -28,3 +31,10 @@ def test_a_sum_of_exponentials_without_a_maximum_stays_exact() -> None:
     assert gpu(distance, "relaxed_normalization").replace(" permits relaxed_normalization", "") == gpu(
         distance, "strict"
     )
+
+
+def test_an_option_that_no_pass_has_is_named() -> None:
+    options = intent.CompileOptions(passes={"narrow_ranges": {"peal": False}})
+    with pytest.raises(LanguageUseError, match="narrow_ranges has no option 'peal'") as caught:
+        intent.compile(logsumexp, target="cpu", options=options)
+    assert "peel" in caught.value.fix
