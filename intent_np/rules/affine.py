@@ -7,6 +7,7 @@ from typing import Any
 from ..terms.index import Apply, Const, Value, add, const, is_const, mul, sub
 
 Affine = dict[Any, int]  # term -> coefficient; the key None holds the constant
+SUMS = 128  # operators that one form is read through
 
 
 def affine(t: Value) -> Affine:
@@ -14,18 +15,26 @@ def affine(t: Value) -> Affine:
 
     Coefficients flow from each sum to its operands, once through the graph: shared sums cost nothing.
     """
+    return expanded(t)[0]
+
+
+def expanded(t: Value) -> tuple[Affine, bool]:
+    """The affine form, and whether it is complete: what lies below `SUMS` sums stays as it is."""
     out: Affine = {}
     weights: dict[Any, int] = {t: 1}
-    for u in _sums_first(t):
+    order = _sums_first(t)
+    sums = set(order)
+    complete = True
+    for u in order:
         w = weights[u]
-        if isinstance(u, Const):
-            out[None] = out.get(None, 0) + w * int(u.value)  # type: ignore[call-overload]
-        elif parts := _parts(u):
-            for operand, c in parts:
-                weights[operand] = weights.get(operand, 0) + w * c
-        else:
-            out[u] = out.get(u, 0) + w
-    return {k: c for k, c in out.items() if c}
+        for operand, c in _parts(u):
+            weights[operand] = weights.get(operand, 0) + w * c
+            complete &= operand in sums or not _parts(operand)
+    for u, w in weights.items():
+        if u not in sums:
+            k, c = (None, w * int(u.value)) if isinstance(u, Const) else (u, w)  # type: ignore[call-overload]
+            out[k] = out.get(k, 0) + c
+    return {k: c for k, c in out.items() if c}, complete
 
 
 def _parts(t: Any) -> tuple[tuple[Any, int], ...]:
@@ -44,7 +53,7 @@ def _parts(t: Any) -> tuple[tuple[Any, int], ...]:
 
 
 def _sums_first(t: Any) -> list[Any]:
-    """The terms of a sum of sums, each behind everything that it is an operand of."""
+    """The sums that a sum of sums consists of, each behind those that it is an operand of."""
     order: list[Any] = []
     seen: set[Any] = set()
     stack: list[tuple[Any, bool]] = [(t, False)]
@@ -52,7 +61,7 @@ def _sums_first(t: Any) -> list[Any]:
         u, done = stack.pop()
         if done:
             order.append(u)
-        elif u not in seen:
+        elif u not in seen and len(seen) < SUMS and _parts(u):
             seen.add(u)
             stack.append((u, True))
             stack.extend((a, False) for a, _ in reversed(_parts(u)))

@@ -71,10 +71,10 @@ def _fold(t: Apply) -> Value:
 
 def _affine(t: Apply) -> Value:
     """Sums of index terms in one canonical order, so that equal sums are one term."""
-    from .affine import affine, from_affine
+    from .affine import expanded, from_affine
 
-    form = affine(t)
-    return from_affine(form) if all(abs(c) <= index.range[1] for c in form.values()) else t
+    form, complete = expanded(t)
+    return from_affine(form) if complete and all(abs(c) <= index.range[1] for c in form.values()) else t
 
 
 def _compare(t: Apply) -> Value:

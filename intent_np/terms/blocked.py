@@ -11,11 +11,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .core import NO_AXES, Term, children, find, term, walk
+from .core import NO_AXES, Term, children, term, walk
 from .dtypes import DType, index
 from .grouped import GROUPED, Group, GroupedProgram
 from .index import AxisLike, Const, Physical, Value, is_const, lt
-from .normal import Axis, Combine, Contract, Coord, Effect, Load, Reduce, Region, Store, Target, bound_axes, state_lanes
+from .normal import (
+    Axis,
+    Combine,
+    Contract,
+    Coord,
+    Effect,
+    Reduce,
+    Region,
+    Target,
+    addressed,
+    bound_axes,
+    check_parameters,
+    closed_regions,
+    state_lanes,
+)
 
 
 @term
@@ -212,6 +226,9 @@ class BlockedProgram(Term):
         "{{{effects:block}}}"
     )
 
+    def infer(self) -> None:
+        check_parameters(self.parameters)
+
 
 def scoped(roots: tuple[Any, ...], slice: Slice) -> list[Any]:
     """The terms that belong to one loop over `slice`: loops that bind it again stay closed."""
@@ -247,32 +264,21 @@ def member(axis: AxisLike) -> Value | None:
 
 
 def only_fragments(program: BlockedProgram) -> Iterator[str]:
-    """Coordinates run over fragment axes, and binders bind them."""
+    """Coordinates run over fragment axes: of the space, of a loop around them, or whole ones."""
+    for e in program.effects:
+        for a in sorted(e.needs, key=lambda a: a.digest):
+            yield f"a block of {a} outside of a loop over it: {e}"
     for t in walk(program):
+        if isinstance(t, (Coord, Base)) and isinstance(t.axis, (Tile, Point)) and t.axis not in program.space:
+            yield f"a coordinate over {t.axis}, which is not in the program space: {t}"
         if isinstance(t, Coord) and isinstance(t.axis, Axis):
             yield f"a coordinate over a logical axis is left: {t}"
         if isinstance(t, (Reduce, Contract)) and isinstance(t.axis, Axis):
             yield f"a {type(t).__name__} over a logical axis is left: {t}"
 
 
-def loads_guarded(program: BlockedProgram) -> Iterator[str]:
-    """Every access excludes the padded lanes of its address, or the axis is complete or narrowed."""
-    for t in find(program, Load):
-        yield from _guard(t)
-    for t in find(program, Store):
-        yield from _guard(t)
-
-
-def _guard(t: Any) -> Iterator[str]:
-    address: frozenset[Any] = frozenset().union(*(i.lanes for i in t.index)) if t.index else NO_AXES
-    if isinstance(t, Store) and t.valid is not None and not t.valid.lanes <= address:
-        yield f"the validity of an access varies along {set(t.valid.lanes - address)}, its address does not: {t}"
-    if isinstance(t, Store) and not t.value.lanes <= address:
-        yield f"a value varies along {set(t.value.lanes - address)} where its address does not: {t}"
-
-
 BLOCKED = GROUPED.extend(
     "blocked", root=BlockedProgram,
     add=(Physical, Tile, Point, Slice, Whole, Base, Fold, Traverse, Carry, Segment, Loop, Perform, BlockedProgram),
-    remove=(Group, GroupedProgram, Region), about=__doc__ or "", rules=(only_fragments, loads_guarded),
+    remove=(Group, GroupedProgram, Region), about=__doc__ or "", rules=(closed_regions, addressed, only_fragments),
 )  # fmt: skip

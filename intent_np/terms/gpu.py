@@ -28,7 +28,23 @@ from .blocked import (
 from .core import NO_AXES, Literal, Term, find, term, walk
 from .dtypes import DType, bool_, index
 from .index import AxisLike, Physical, Value
-from .normal import Axis, Combine, Contract, Coord, Effect, Load, Part, Proj, Reduce, Store, Target
+from .normal import (
+    Axis,
+    Combine,
+    Contract,
+    Coord,
+    Effect,
+    Load,
+    Part,
+    Proj,
+    Reduce,
+    Store,
+    Target,
+    addressed,
+    check_parameters,
+    closed_regions,
+    strays,
+)
 from .text import NUMBER, WORD
 
 
@@ -203,6 +219,7 @@ class Kernel(Term):
     )
 
     def infer(self) -> None:
+        check_parameters(self.parameters)
         _scalar_indices(self.coordinates)
 
 
@@ -252,14 +269,11 @@ def defined_before_use(kernel: Kernel) -> Iterator[str]:
 
 
 def lanes_agree(kernel: Kernel) -> Iterator[str]:
-    """Validity and stored values vary only where the address does; a reduction's operand has its axis."""
+    """A reduction's operand has its axis, which is a fragment axis; a contraction sums over one; a load's validity
+    varies only where the address does."""
     for t in walk(kernel):
-        if isinstance(t, (Load, Store)):
-            address = frozenset().union(*(i.lanes for i in t.index)) if t.index else NO_AXES
-            if t.valid is not None and not t.valid.lanes <= address:
-                yield f"validity varies where the address does not: {t}"
-            if isinstance(t, Store) and not t.value.lanes <= address:
-                yield f"the stored value varies where the address does not: {t}"
+        if isinstance(t, Load) and t.valid is not None:
+            yield from strays(t, "the validity", t.valid)
         if isinstance(t, Reduce) and not any(t.axis in v.lanes for v in t.values):
             yield f"reduction over {t.axis} of a value without that axis: {t}"
         if isinstance(t, ContractInto) and len(t.summed) != 1:
@@ -273,7 +287,7 @@ GPU = BLOCKED.extend(
     add=(Var, Range, Full, Broadcast, ContractInto, Let, For, If, Kernel),
     remove=(Axis, Part, Coord, Contract, Tile, Point, Slice, Whole, Base, Fold, Traverse, Carry, Segment, Loop,
     Perform, BlockedProgram),
-    rules=(scalar_control, defined_before_use, lanes_agree),
+    rules=(closed_regions, addressed, scalar_control, defined_before_use, lanes_agree),
 )  # fmt: skip
 
 __all__ = [

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from .core import Term, find, term
 from .index import Extent, Param, Physical
-from .normal import NORMAL, Axis, Effect, Load, Program, Target
+from .normal import NORMAL, Axis, Effect, Load, Program, Target, addressed, check_parameters, closed_regions
 
 
 @term
@@ -34,6 +34,9 @@ class GroupedProgram(Term):
     target: Target | None = None
     syntax = "grouped @{name}({parameters}){ permits |permissions|}{ for |target|} {{{groups:block}}}"
 
+    def infer(self) -> None:
+        check_parameters(self.parameters)
+
 
 def launch_visible(program: GroupedProgram) -> Iterator[str]:
     """Grid extents read no device memory."""
@@ -48,13 +51,13 @@ def covered(program: GroupedProgram) -> Iterator[str]:
     for g in program.groups:
         for e in g.effects:
             for a in g.workset:
-                if a not in e.lanes:
+                if not any(a in i.lanes for i in e.index):  # type: ignore[attr-defined]
                     yield f"instances along {a} would write the same element: {e}"
 
 
 GROUPED = NORMAL.extend(
     "grouped", root=GroupedProgram, add=(Group, GroupedProgram), remove=(Program,), about=__doc__ or "",
-    rules=(launch_visible, covered),
+    rules=(closed_regions, addressed, launch_visible, covered),
 )  # fmt: skip
 
 __all__ = ["GROUPED", "Extent", "Group", "GroupedProgram", "Param", "Physical"]

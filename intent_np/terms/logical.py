@@ -14,7 +14,7 @@ from .core import Term, children, find, term
 from .dtypes import DType, bool_, index
 from .index import Apply, Cast, Const, Extent, Param, Stride, Value, is_const
 from .language import Language
-from .normal import Arg, Combine, Effect, Proj, Target, View
+from .normal import Arg, Combine, Effect, Proj, Target, View, check_parameters
 from .operators import OPERATORS, Op, result_dtype
 
 
@@ -456,6 +456,9 @@ class LogicalProgram(Term):
     permissions: tuple[str, ...] = ()
     target: Target | None = None
     syntax = "logical @{name}({parameters}){ permits |permissions|}{ for |target|} {{{body:block}}}"
+
+    def infer(self) -> None:
+        check_parameters(self.parameters)
 
 
 def performed(*roots: Term) -> list[Term]:

@@ -6,9 +6,10 @@ over it and of a later store are one axis, while two coordinates of one domain i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from .core import NO_AXES, Literal, Term, arena, find, term
+from .core import NO_AXES, Literal, Term, arena, children, find, term, walk
 from .dtypes import DType, bool_, index
 from .index import Apply, AxisLike, Cast, Const, Extent, Param, Physical, Stride, Value, representable
 from .language import Language
@@ -282,6 +283,13 @@ def bound_axes(t: Term, axis: AxisLike) -> tuple[frozenset[Any], frozenset[Any]]
     return (lanes - {axis}) | axis.lanes, needs | axis.needs
 
 
+def check_parameters(parameters: tuple[Term, ...]) -> None:
+    """The parameters of a program are views and the scalars of a launch."""
+    for p in parameters:
+        if not isinstance(p, (View, Extent, Stride, Param)):
+            raise TypeError(f"a {type(p).__name__} is no parameter")
+
+
 @term
 class Target(Term):
     """What the program is compiled for; passes ask it, never a device name."""
@@ -306,11 +314,47 @@ class Program(Term):
     target: Target | None = None
     syntax = "program @{name}({parameters}){ permits |permissions|}{ for |target|} {{{effects:block}}}"
 
+    def infer(self) -> None:
+        check_parameters(self.parameters)
+
+
+def closed_regions(program: Term) -> Iterator[str]:
+    """A combine is a function of its arguments alone, and they stand nowhere else."""
+    for c in find(program, Combine):
+        for t in walk(*c.bodies):
+            if isinstance(t, (Load, Coord, Reduce, Contract, Region)):
+                yield f"a combine uses more than its arguments: {t}"
+    seen: set[Term] = set()
+    stack: list[Term] = [program]
+    while stack:
+        t = stack.pop()
+        if isinstance(t, Arg):
+            yield f"an argument outside of a combine: {t}"
+        if t not in seen and not isinstance(t, Combine):
+            seen.add(t)
+            stack.extend(children(t))
+
+
+def addressed(program: Term) -> Iterator[str]:
+    """What is stored, and whether, varies only where the address does."""
+    for t in find(program, Store):
+        yield from strays(t, "the stored value", t.value)
+        if t.valid is not None:
+            yield from strays(t, "the validity", t.valid)
+
+
+def strays(t: Any, what: str, part: Value) -> Iterator[str]:
+    """A complaint about `part` of the access `t`, if it varies along more axes than its address."""
+    if more := part.lanes.difference(*(i.lanes for i in t.index)):
+        axes = sorted(getattr(a, "name", None) or arena().names.get(a) or str(a) for a in more)
+        yield f"{what} varies along {', '.join(axes)}, where the address does not: {t}"
+
 
 NORMAL = Language(
     "normal",
     about=__doc__ or "",
     root=Program,
+    rules=(closed_regions, addressed),
     terms=(
         Const, Extent, Stride, Param, Apply, Cast, Axis, Part, Coord, View, Load, Arg, Combine, Reduce, Contract,
         Region,
@@ -358,5 +402,5 @@ __all__ = [
     "BUILTIN", "NORMAL", "Arg", "Axis", "AxisLike", "Combine", "Contract", "Coord", "Effect", "Load", "Part",
     "Physical",
     "Program", "Proj", "Reduce", "Region", "Store", "Target", "View", "bound_axes", "builtin", "builtin_name",
-    "identity",
+    "check_parameters", "identity",
 ]  # fmt: skip

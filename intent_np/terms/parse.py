@@ -80,7 +80,7 @@ class Parser:
         return self.toks[self.at]
 
     def fail(self, expected: str) -> ParseError:
-        return ParseError(f"line {self.tok.line}: expected {expected}, found {self.tok.text or 'the end'!r}")
+        return ParseError(f"line {self.tok.line}: expected {expected}, found {repr(self.tok.text) if self.tok.text else 'the end'}")
 
     def next(self) -> Token:
         self.at += 1
@@ -364,7 +364,11 @@ class Parser:
 
 def parse(text: str, language: Language) -> Any:
     """The term whose text this is; `ParseError` with the line otherwise."""
-    return Parser(text, language).program()
+    parser = Parser(text, language)
+    try:
+        return parser.program()
+    except RecursionError:
+        raise ParseError(f"line {parser.tok.line}: nested too deeply; define a part of it") from None
 
 
 __all__ = ["Apply", "ParseError", "Parser", "parse"]

@@ -19,6 +19,7 @@ import typing
 from random import Random
 from typing import Any
 
+from hypothesis import reject
 from hypothesis import strategies as st
 
 from ..terms.core import Field, Literal, Term, children
@@ -157,10 +158,13 @@ def terms(draw: st.DrawFn, language: Language, sort: type[Any] = Value, steps: i
     for i in range(draw(st.integers(1, steps))):
         inner = [c for c in pool.ready() if c not in leaves]
         pool.grow(pool.rare(inner if inner and i > 8 and random.random() < 0.8 else leaves))
-    while not (found := pool.of(sort)):
+    for _ in range(steps):
+        if found := pool.of(sort):
+            return max(found, key=_levels)
         ready = pool.ready()
-        pool.grow(random.choice([c for c in ready if issubclass(c, sort)] or ready))
-    return max(found, key=_levels)
+        pool.grow(pool.rare(ready))
+        pool.grow(pool.rare([c for c in ready if issubclass(c, sort)] or ready))
+    reject()  # what was drawn does not go together
 
 
 def _levels(t: Term) -> int:
