@@ -50,8 +50,9 @@ def fragments(group: Group, sizes: Mapping[str, int]) -> dict[Axis, AxisLike]:
         if program and n == 1:
             out[a] = named(Point(a), label)
             continue
-        size = Physical(_parameter(label, names), power_of_two(n))
         kind: Any = Tile if program else Whole if is_resident(a, group.effects) else Slice
+        least = (extent_bound(a) or 1) if kind is Whole else 1  # a whole axis fits its fragment
+        size = Physical(_parameter(label, names), power_of_two(max(n, least)))
         out[a] = named(kind(_at(a, points), size), label)
     return out
 
@@ -95,7 +96,7 @@ def _contracted(group: Group, contracts: list[Any]) -> dict[Axis, int]:
     chosen: dict[Axis, int] = {}
     for t in contracts:
         width = max(1, t.left.type.bytes)
-        left, right = (_last(side, order) for side in free_axes(t))
+        left, right = free_axes(t)
         axis = getattr(t.axis, "axis", t.axis)
         if chained:  # the result of one product is an operand of another, in registers
             rows, columns, depth = 128, 64, 64
@@ -105,8 +106,9 @@ def _contracted(group: Group, contracts: list[Any]) -> dict[Axis, int]:
             rows, columns, depth = 128, 256 if _plain(group) else 128, 128 // width
         else:
             rows, columns, depth = (64, 128, 32) if width == 4 else (64, 64, 16)
-        chosen.setdefault(left, rows)
-        chosen.setdefault(right, columns)
+        for side, extent in ((left, rows), (right, columns)):
+            if side:  # only the innermost free axis gets a block; a side without one is a sum of products
+                chosen.setdefault(_last(side, order), extent)
         chosen.setdefault(axis, depth)
     return chosen
 
