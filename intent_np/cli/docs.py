@@ -41,7 +41,7 @@ PARTS: Final = (
     Part("language.md", "operations", "intent_np.documentation.language:operations"),
     Part("index.md", "operators", "intent_np.documentation.grammar:operators"),
     Part("errors.md", "codes", "intent_np.documentation.errors:error_index"),
-    Part("passes.md", "passes", "intent_np.documentation.passes:pass_table", ("kernels",)),
+    Part("passes.md", "passes", "intent_np.documentation.passes:pass_table", ("kernels", "specs/small_programs.py")),
     Part("../README.md", "softmax", TRITON, ("kernels/softmax.py:softmax",)),
     *(Part("generated.md", place.partition(":")[2], TRITON, (place,)) for place in SHOWN),
     *(Part(f"{name}.md", "grammar", "intent_np.documentation.grammar:grammar", (name,)) for name in LEVELS),

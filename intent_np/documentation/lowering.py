@@ -9,7 +9,8 @@ from intent_np.corpus.cases import Entry, entries
 
 
 def lower(entry: Entry, observe: Callable[[Any, Any], None] | None = None) -> tuple[Any, Any]:
-    """The compilation of an entry for contiguous arrays of its first size, and its launch, in the compilation's arena.
+    """The compilation of an entry for contiguous arrays of its first size (if it has any), and its launch, in the
+    compilation's arena.
 
     `observe(pass, program)` sees every step; call it, and use the terms, inside `compilation.arena`.
     """
@@ -19,7 +20,7 @@ def lower(entry: Entry, observe: Callable[[Any, Any], None] | None = None) -> tu
     from intent_np.target import SM_90
 
     compilation = Compilation(entry.kernel, SM_90, dict(entry.constexprs), CompileOptions(**entry.options))
-    holds = class_of(compilation.plan, entry.sizes[0])
+    holds = class_of(compilation.plan, entry.sizes[0] if entry.sizes else {})
     options = {
         "bind_class": bound_class(compilation.plan, holds),
         "lower_to_triton": {"index_bits": holds.index_bits},

@@ -16,8 +16,9 @@ Example = tuple[str, str, str]
 """The kernel's title, and the program as text before and after the pass."""
 
 
-def pass_table(corpus: str) -> str:
-    """The passes in order, each with its docstring, its options and the shortest kernel of `corpus` that it changes."""
+def pass_table(corpus: str, others: str) -> str:
+    """The passes in order, each with its docstring, its options and the shortest kernel of `corpus` that it changes, or
+    one of `others` where there is none."""
     from intent_np.passes.pipeline import PIPELINE
 
     examples: dict[str, Example] = {}
@@ -25,6 +26,8 @@ def pass_table(corpus: str) -> str:
         for name, example in _examples(entry):
             if name not in examples or len("".join(example[1:])) < len("".join(examples[name][1:])):
                 examples[name] = example
+    for entry in entries([others]):
+        examples = {**dict(_examples(entry)), **examples}
     return "\n".join(
         line for number, step in enumerate(PIPELINE, 1) for line in _section(number, step, examples.get(step.name))
     )

@@ -1,0 +1,22 @@
+"""Programs for the passes that no kernel of the corpus needs; `passes.md` shows what becomes of them."""
+
+import intent_np as intent
+import intent_np.language as I
+
+
+@intent.kernel
+def double(x: I.InOut[I.f32, (4096,)], y: I.Out[I.f32, (4096,)]):
+    points = I.domain(0, 4096)
+    x[points] = x[points] * 2.0
+    y[points] = x[points] + 1.0
+
+
+@intent.kernel
+def any_negative(x: I.In[I.f32, (64, 512)], y: I.Out[I.bool, (64,)]):
+    for row in I.parallel(I.domain(0, 64)):
+        y[row] = I.reduce.any(x[row, :] < 0.0, axis=0)
+
+
+@intent.kernel
+def integers(a: I.In[I.i16, (256, 512)], b: I.In[I.i16, (512, 256)], c: I.Out[I.i32, (256, 256)]):
+    c[:, :] = I.matmul(a[:, :], b[:, :], acc_dtype=I.i32)

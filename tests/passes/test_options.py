@@ -1,0 +1,100 @@
+"""Every pass that stays in its language can be left out, and is there for a reason; every option matters."""
+
+from functools import cache
+from typing import Any
+
+import pytest
+
+import intent_np as intent
+import intent_np.language as I
+from intent_np.compiler import Compilation, CompileOptions
+from intent_np.corpus.cases import entries
+from intent_np.errors import CompileError
+from intent_np.passes.pipeline import PIPELINE
+from intent_np.runtime.examples import class_of
+from intent_np.target import SM_90
+from kernels.attention import attention_causal
+from kernels.broadcast import transpose
+from kernels.matmul import matmul_bias_gelu_f16, matmul_f16, matvec
+from kernels.pointwise import axpby
+from kernels.reductions import col_sum, row_sum
+from kernels.softmax import softmax
+
+
+@intent.kernel
+def extremes(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M",)]):
+    for row in I.parallel(I.domain(0, x.shape[0])):
+        y[row] = I.reduce.max(x[row, :], axis=0) - I.reduce.min(x[row, :], axis=0)
+
+
+STRICT = (
+    (axpby, {"N": 4096}),
+    (softmax, {"M": 64, "N": 512}),
+    (softmax, {"M": 64, "N": 20000}),
+    (row_sum, {"M": 64, "N": 20000}),
+    (col_sum, {"M": 512, "N": 512}),
+    (matvec, {"M": 512, "K": 512}),
+    (matmul_f16, {"M": 512, "N": 512, "K": 512}),
+    (matmul_bias_gelu_f16, {"M": 512, "N": 512, "K": 512}),
+    (transpose, {"M": 512, "N": 512}),
+    (extremes, {"M": 64, "N": 20000}),
+    *((entry.kernel, {}) for entry in entries(["specs/small_programs.py"])),
+)
+RELAXED = ((attention_causal, {"B": 1, "H": 2, "Q": 512, "K": 512, "D": 64, "L": 512, "M": 512, "N": 512}),)
+CASES = [(*case, "strict") for case in STRICT] + [(*case, "relaxed_normalization") for case in RELAXED]
+
+
+@cache
+def texts(disable: str = "", option: tuple[str, str, Any] | None = None) -> list[str]:
+    """The Triton programs of all cases, or what refused them."""
+    found = []
+    for kernel, sizes, numerics in CASES:
+        passes = {option[0]: {option[1]: option[2]}} if option else {}
+        options = CompileOptions(numerics=numerics, disable=(disable,) if disable else (), passes=passes, check=True)
+        try:
+            compilation = Compilation(kernel, SM_90, {}, options)
+            _, levels = compilation.launch(class_of(compilation.plan, sizes))
+            found.append(levels["launch"])
+        except CompileError as problem:
+            found.append(problem.code)
+    return found
+
+
+@pytest.mark.parametrize("name", [p.name for p in PIPELINE if p.optional])
+def test_a_pass_that_is_left_out_is_missed(name: str) -> None:
+    assert texts(disable=name) != texts()
+
+
+@pytest.mark.parametrize(
+    ("step", "key", "value"),
+    [
+        ("expand_contractions", "enabled", False),
+        ("block_axes", "lanewise", False),
+        ("block_axes", "sizes", {"m": 32, "n": 32, "columns": 128}),
+        ("order_programs", "grouping", 4),
+        ("choose_fills", "enabled", False),
+        ("share_traversals", "enabled", False),
+        ("narrow_ranges", "enabled", False),
+        ("narrow_ranges", "skip", False),
+        ("narrow_ranges", "peel", False),
+        ("online", "enabled", False),
+        ("scale_out_of_maximum", "enabled", False),
+        ("fold_exponentials", "enabled", False),
+        ("contract_fma", "enabled", False),
+        ("choose_launch", "num_warps", 2),
+        ("choose_launch", "num_stages", 2),
+    ],
+)
+def test_an_option_makes_a_difference(step: str, key: str, value: Any) -> None:
+    option = (step, key, value)
+    if isinstance(value, dict):
+        assert texts.__wrapped__(option=option) != texts()
+    else:
+        assert texts(option=option) != texts()
+
+
+def test_all_options_are_tried_here_or_belong_to_the_launch_class() -> None:
+    ours = {("bind_class", k) for k in ("unit", "aligned", "bounds", "multiples")} | {("lower_to_triton", "index_bits")}
+    (mark,) = test_an_option_makes_a_difference.pytestmark  # type: ignore[attr-defined]
+    tried = {(step, key) for step, key, _ in mark.args[1]}
+    assert {(p.name, key) for p in PIPELINE for key in p.options} == tried | ours
