@@ -50,10 +50,9 @@ def kernel_plan(kernel: Any, constexprs: Mapping[str, Any], program: Program) ->
             strides = tuple(None if s is None else str(s) for s in limits.strides or ())
             shape = tuple(str(e) for e in p.shape)
             mode: Any = p.mode
+            sums = tuple(sorted(summed.get(p.name, ())))
             parameters.append(
-                ViewPlan(
-                    p.name, p.dtype.name, mode, shape, strides, limits.alias or "", limits.noalias, tuple(sorted(summed.get(p.name, ())))
-                )
+                ViewPlan(p.name, p.dtype.name, mode, shape, strides, limits.alias or "", limits.noalias, sums)
             )
         elif isinstance(p, Scalar):
             parameters.append(ScalarPlan(p.name, p.dtype.name))

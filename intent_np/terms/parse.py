@@ -80,7 +80,8 @@ class Parser:
         return self.toks[self.at]
 
     def fail(self, expected: str) -> ParseError:
-        return ParseError(f"line {self.tok.line}: expected {expected}, found {repr(self.tok.text) if self.tok.text else 'the end'}")
+        found = repr(self.tok.text) if self.tok.text else "the end"
+        return ParseError(f"line {self.tok.line}: expected {expected}, found {found}")
 
     def next(self) -> Token:
         self.at += 1
