@@ -106,16 +106,10 @@ def _contracted(group: Group, contracts: list[Any]) -> dict[Axis, int]:
             rows, columns, depth = 128, 256 if _plain(group) else 128, 128 // width
         else:
             rows, columns, depth = (64, 128, 32) if width == 4 else (64, 64, 16)
-<<<<<<< ours
         for side, extent in ((left, rows), (right, columns)):
             if side:  # only the innermost free axis gets a block; a side without one is a sum of products
                 chosen.setdefault(_last(side, order), extent)
         chosen.setdefault(axis, depth)
-=======
-        for a, n in ((left, rows), (right, columns), (axis, depth)):
-            if a is not None:  # a vector has no free axis
-                chosen.setdefault(a, n)
->>>>>>> theirs
     return chosen
 
 
@@ -129,8 +123,8 @@ def _plain(group: Group) -> bool:
     return len(group.effects) == 1
 
 
-def _last(axes: list[Axis], order: list[Axis]) -> Axis | None:
-    return max(axes, key=lambda a: order.index(a) if a in order else len(order), default=None)
+def _last(axes: list[Axis], order: list[Axis]) -> Axis:
+    return max(axes, key=lambda a: order.index(a) if a in order else len(order))
 
 
 def _pointwise(group: Group) -> dict[Axis, int]:
