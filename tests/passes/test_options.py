@@ -13,6 +13,7 @@ from intent_np.errors import CompileError
 from intent_np.passes.pipeline import PIPELINE
 from intent_np.runtime.examples import class_of
 from intent_np.target import SM_90
+from intent_np.terms.text import show
 from kernels.attention import attention_causal
 from kernels.broadcast import transpose
 from kernels.matmul import matmul_bias_gelu_f16, matmul_f16, matvec
@@ -46,7 +47,7 @@ CASES = [(*case, "strict") for case in STRICT] + [(*case, "relaxed_normalization
 
 @cache
 def texts(disable: str = "", option: tuple[str, str, Any] | None = None) -> list[str]:
-    """The Triton programs of all cases, or what refused them."""
+    """The programs of all cases, before they have coordinates and at the end, or what refused them."""
     found = []
     for kernel, sizes, numerics in CASES:
         passes = {option[0]: {option[1]: option[2]}} if option else {}
@@ -54,7 +55,9 @@ def texts(disable: str = "", option: tuple[str, str, Any] | None = None) -> list
         try:
             compilation = Compilation(kernel, SM_90, {}, options)
             _, levels = compilation.launch(class_of(compilation.plan, sizes))
-            found.append(levels["launch"])
+            with compilation.arena:  # what is above `normal` leaves no trace further down
+                called = show(compilation.lowered(compilation.logical, stop_after="inline_calls"))
+            found.append(called + levels["launch"])
         except CompileError as problem:
             found.append(problem.code)
     return found
