@@ -21,12 +21,6 @@ def inline_calls(program: LogicalProgram) -> LogicalProgram:
     Preserves meaning and provenance: formals are typed by the call, so a call and its body are one function.
     """
 
-    return inlined(program)
-
-
-def inlined(program: LogicalProgram) -> LogicalProgram:
-    """The program without calls; itself when it has none."""
-
     def step(t: Any) -> Any:
         if isinstance(t, Call):
             formals = dict(zip(t.function.formals, t.args, strict=True))

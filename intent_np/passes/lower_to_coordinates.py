@@ -20,7 +20,6 @@ from ..terms.core import arena, find, inherit, named, replace, rewrite
 from ..terms.index import Apply, Cast, Const, Value, add, apply, conjunction, const, is_const, mul, sub
 from ..terms.normal import NORMAL, Axis, Contract, Coord, Load, Program, Proj, Reduce, Store, builtin, identity
 from .base import nanopass
-from .inline_calls import inlined
 
 
 @nanopass(L.LOGICAL, NORMAL)
@@ -30,7 +29,6 @@ def lower_to_coordinates(program: L.LogicalProgram) -> Program:
     Here, after calls are inlined: from now on there are no shapes and no positional axes.
     Preserves each stored element and the order of effects.
     """
-    program = inlined(program)  # nothing to do unless that pass was left out
     effects = _Lowering(program).effects(program.body, ())
     return Program(program.name, program.parameters, tuple(effects), program.permissions, program.target)
 
