@@ -271,7 +271,7 @@ class _Emitter:
 
     def _read_later(self, e: Any, others: tuple[Any, ...]) -> dict[Any, bool]:
         views = writes(e) & self.reread
-        before = set(self._loops_before(e))
+        before = {*self._loops_before(e), *([e.loop] if isinstance(e, Perform) else ())}
         done = lambda loop: loop in before or loop in self.home(loop).done  # noqa: E731
         return read_later(others, views, self.scope.slices(), done) if views else {}
 

@@ -181,10 +181,12 @@ class Values:
             args[1] = self.standalone(args[1])
         elif all(is_literal(a) for a in args):
             args[0] = self.standalone(args[0])
+        if v.args[-1].type is not index:
+            return Pointwise(v.op, tuple(args), False)
         return self.operate(v.op, args, v.op.name in DIVISIONS and self.is_natural(*v.args))
 
     def operate(self, op: Op | str, args: list[Expr], natural: bool = False) -> Expr:
-        """An operator on expressions, wide enough for the result where an index is held in 64 bits."""
+        """An operator on indices, wide enough for the result where they are held in 64 bits."""
         op = OPERATORS[op] if isinstance(op, str) else op
         first = op.name == "select"
         dtypes = {a.type.dtype for a in args[first:]}
