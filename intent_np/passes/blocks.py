@@ -8,21 +8,24 @@ along the contiguous axis, or square tiles where two axes are contiguous in diff
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from typing import Any
 
 from ..errors import error
 from ..rules.simplify import substitute
 from ..terms.blocked import Point, Slice, Tile, Whole
-from ..terms.core import arena, find, inherit, named
+from ..terms.core import arena, find, inherit, named, walk
 from ..terms.grouped import Group
 from ..terms.index import AxisLike, Physical, is_const
 from ..terms.normal import Axis, Contract, Coord, Load, Region
 from .expand_contractions import free_axes
+from .legalize_dot import ACCUMULATORS
 from .roles import axes, contiguous, extent_bound, is_resident
 
 POINTWISE = 1024  # elements of a pointwise block: eight a thread
 ROW_BLOCK = 4096  # elements of a traversal block
 SMALL_ROW = 2048  # elements that several short rows fill together
+LARGEST = 32768  # elements of a fragment: 64 registers of each of 16 warps' threads
 
 
 def power_of_two(n: int) -> int:
@@ -36,7 +39,7 @@ def fragments(group: Group, sizes: Mapping[str, int]) -> dict[Axis, AxisLike]:
     A ragged axis has the bounds that it has at the instance's point of the axes along which they vary.
     """
     every = axes(group.effects)
-    extents = _extents(group, every)
+    extents, resident = _extents(group, every)
     owners = {b: None for a in every for b in sorted(a.lo.lanes | a.hi.lanes, key=lambda b: b.digest)}
     if any(b not in group.workset for b in owners):
         raise error("E708", construct="a domain whose bounds vary along an axis that instances do not own")
@@ -50,7 +53,7 @@ def fragments(group: Group, sizes: Mapping[str, int]) -> dict[Axis, AxisLike]:
         if program and n == 1:
             out[a] = named(Point(a), label)
             continue
-        kind: Any = Tile if program else Whole if is_resident(a, group.effects) else Slice
+        kind: Any = Tile if program else Whole if a in resident else Slice
         least = (extent_bound(a) or 1) if kind is Whole else 1  # a whole axis fits its fragment
         size = Physical(_parameter(label, names), power_of_two(max(n, least)))
         out[a] = named(kind(_at(a, points), size), label)
@@ -72,7 +75,8 @@ def _parameter(label: str, taken: set[str]) -> str:
     return name
 
 
-def _extents(group: Group, every: list[Axis]) -> dict[Axis, int]:
+def _extents(group: Group, every: list[Axis]) -> tuple[dict[Axis, int], set[Axis]]:
+    """The extent of each axis' fragment, and the axes that are whole in theirs."""
     contracts = list(find(group.effects, Contract))
     resident = {
         a: power_of_two(extent_bound(a) or 1) for a in every if a not in group.workset and is_resident(a, group.effects)
@@ -83,7 +87,34 @@ def _extents(group: Group, every: list[Axis]) -> dict[Axis, int]:
         chosen = _reduced(group, every, resident)
     else:
         chosen = _pointwise(group)
-    return {a: resident.get(a) or chosen.get(a, 1) for a in every}
+    extents = {a: resident.get(a) or chosen.get(a, 1) for a in every}
+    for together in _values(group):
+        _fit(together, extents, resident)
+    return extents, set(resident)
+
+
+def _values(group: Group) -> list[tuple[Axis, ...]]:
+    """The axes of each value that a fragment has to hold, the products of a contraction that no instruction takes among
+    them."""
+    found: dict[tuple[Axis, ...], None] = {}
+    for t in walk(*group.effects):
+        lanes = {a for a in t.lanes if isinstance(a, Axis)}
+        if isinstance(t, Contract) and t.acc not in ACCUMULATORS.get(t.left.type, ()):  # type: ignore[arg-type]
+            lanes |= {a for a in t.left.lanes | t.right.lanes if isinstance(a, Axis)}
+        found[tuple(sorted(lanes, key=lambda a: a.digest))] = None
+    return list(found)
+
+
+def _fit(together: tuple[Axis, ...], extents: dict[Axis, int], resident: dict[Axis, int]) -> None:
+    """Halve the largest blocks, or give up that an axis is whole, until a fragment holds all lanes."""
+    while prod(extents[a] for a in together) > LARGEST:
+        free = [a for a in together if a not in resident and extents[a] > 1]
+        a = max(free or together, key=lambda a: extents[a])
+        if a in resident:
+            del resident[a]
+            extents[a] = min(extents[a], ROW_BLOCK)
+        else:
+            extents[a] = power_of_two(extents[a]) // 2
 
 
 def _store_order(group: Group) -> list[Axis]:

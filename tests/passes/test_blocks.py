@@ -1,0 +1,56 @@
+"""No fragment is larger than an instance can hold, however many axes a value has."""
+
+from math import prod
+from typing import Any
+
+import numpy as np
+import pytest
+
+import intent_np as intent
+import intent_np.language as I
+from intent_np.compiler import Compilation
+from intent_np.passes.blocks import LARGEST
+from intent_np.runtime.examples import class_of
+from intent_np.target import SM_90
+from intent_np.terms.core import walk
+from intent_np.terms.dtypes import DType
+from intent_np.terms.gpu import GPU
+from intent_np.terms.index import Value
+from intent_np.terms.parse import parse
+
+
+@intent.kernel
+def distances(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("M",)]):
+    for i in I.parallel(I.domain(0, y.shape[0])):
+        value = x[:]
+        largest = I.reduce.max(I.abs(value[:, None] - value[None, :]) * I.cast(i, I.f32), axis=1)
+        y[i] = I.reduce.sum(largest, axis=0)
+
+
+@intent.kernel
+def integers(a: I.In[I.i16, ("M", "K")], b: I.In[I.i16, ("K", "N")], c: I.Out[I.i32, ("M", "N")]):
+    c[:, :] = I.matmul(a[:, :], b[:, :], acc_dtype=I.i32)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "extents"),
+    [
+        (distances, {"N": 8000, "M": 3}),
+        (distances, {"N": 100_000, "M": 3}),
+        (integers, {"M": 512, "N": 512, "K": 512}),
+    ],
+    ids=["resident", "traversed", "no-instruction"],
+)
+def test_every_value_fits(kernel: Any, extents: dict[str, int]) -> None:
+    compilation = Compilation(kernel, SM_90, {}, intent.CompileOptions())
+    _, texts = compilation.launch(class_of(compilation.plan, extents))
+    with compilation.arena:
+        program = parse(texts["gpu"], GPU)
+    values = [t for t in walk(program) if isinstance(t, Value) and isinstance(t.type, DType)]
+    assert max(prod(p.value for p in t.lanes) for t in values) <= LARGEST
+
+
+def test_two_axes_of_one_domain_in_blocks() -> None:
+    x, y = np.random.default_rng(0).random(150, np.float32), np.empty(2, np.float32)
+    intent.compile(distances, target="cpu")(x, y)
+    assert np.allclose(y, [0, abs(x[:, None] - x[None, :]).max(1).sum()], rtol=1e-5)
