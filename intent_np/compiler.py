@@ -75,6 +75,10 @@ def compile(
 
     Raises `CompileError` with every error found, `ProviderError` from the lower compiler.
     """
+    if not hasattr(kernel, "capture"):
+        from .errors import error
+
+        raise error("E005", name=getattr(kernel, "__name__", repr(kernel)))
     chosen = resolve(target)
     compilation = Compilation(kernel, chosen, dict(constexprs or {}), options or CompileOptions())
     if not chosen.is_gpu:

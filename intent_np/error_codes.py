@@ -139,7 +139,7 @@ _ROWS: Final = (
         _COMPILE,
         "helper '{name}' calls itself",
         "Helpers are inlined; a recursive one has no end.",
-        "write the recursion as an ordered for or while loop",
+        "write the recursion as an ordered for",
     ),
     ErrorCode(
         "E107",

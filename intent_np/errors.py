@@ -195,7 +195,7 @@ def error(
         made.found = made.found or repr(given)
         if hint:
             made.found += f"; did you mean {hint}?"
-        elif len(names) <= 12:
+        elif len(names) <= 12 and not all(name in made.expected for name in names):
             made.expected = f"{made.expected}: {', '.join(names)}" if made.expected else ", ".join(names)
     return made
 

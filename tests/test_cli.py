@@ -205,6 +205,28 @@ def test_run_takes_arrays_from_files(capsys, tmp_path) -> None:
     assert run(capsys, "run", "kernels/pointwise.py:relu", "--layout", "odd", "--stop-after", "emit")[0] == USAGE
 
 
+def test_run_takes_a_kernel_without_a_case(capsys, tmp_path) -> None:
+    place = tmp_path / "own.py"
+    place.write_text(
+        "import intent_np as intent\n"
+        "import intent_np.language as I\n\n\n"
+        "@intent.kernel\n"
+        'def wide(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N", "K")], K: I.Constexpr[int] = 3):\n'
+        "    y[:, :] = x[:, None]\n\n\n"
+        "@intent.kernel\n"
+        'def wrong(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):\n'
+        "    y[:] = I.expp(x[:])\n"
+    )
+    for more, shape in (((), [5, 3]), (("-c", "K=4"), [5, 4])):
+        code, text, _ = run(capsys, "run", f"{place}:wide", "--target", "cpu", "-e", "N=5", *more, "--json")
+        assert code == OK
+        assert json.loads(text)["outputs"][0]["shape"] == shape
+    for extents in (("N=-5",), ("N=5", "Q=4"), ()):
+        options = [word for text in extents for word in ("-e", text)]
+        assert run(capsys, "run", f"{place}:wide", "--target", "cpu", *options)[0] == USAGE
+    assert run(capsys, "compile", f"{place}:wrong", "--target", "cpu")[0] == FAILED
+
+
 def test_verify_reports_every_kernel(capsys) -> None:
     code, out, _ = run(capsys, "verify", "kernels/pointwise.py", "--machine", "gpu", "--json")
     report = json.loads(out)

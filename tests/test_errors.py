@@ -5,9 +5,10 @@ import string
 
 import pytest
 
+import intent_np
 from intent_np import errors
 from intent_np.error_codes import _ROWS, CODES, REMARKS
-from intent_np.errors import CallError, CompileError, Errors, Remark, Span, error, group, suggestion
+from intent_np.errors import CallError, CompileError, Errors, LanguageUseError, Remark, Span, error, group, suggestion
 
 SPAN = Span("softmax.py", 12, 12, 18, "    y[row, colums] = value")
 
@@ -123,3 +124,8 @@ def test_remarks_render(code: str) -> None:
 def test_public_classes() -> None:
     for name in ("LanguageUseError", "CompileError", "CallError", "CheckError", "ProviderError"):
         assert issubclass(getattr(errors, name), errors.IntentError)
+
+
+def test_only_a_kernel_is_compiled() -> None:
+    with pytest.raises(LanguageUseError, match="'len' is no kernel"):
+        intent_np.compile(len, target="cpu")

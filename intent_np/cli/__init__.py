@@ -79,4 +79,4 @@ def exit_code(problem: IntentError) -> int:
 
     if isinstance(problem, ProviderError):
         return PROVIDER
-    return USAGE if isinstance(problem, LanguageUseError) else FAILED
+    return USAGE if isinstance(problem, LanguageUseError) and problem.span is None else FAILED

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -80,7 +81,11 @@ def extents_of(entry: Entry, texts: list[str] | None) -> dict[str, int]:
 
     small = entry.case.small if entry.case else ()
     usual = next((extents for extents in small if min(extents.values()) > 1), small[0] if small else {})
-    return {**usual, **integers(texts, "--extent")}
+    asked = integers(texts, "--extent")
+    shapes = " ".join(str(size) for p in entry.kernel.parameters if p.kind == "view" for size in p.shape)
+    if unknown := set(asked) - {*usual, *re.findall(r"[A-Za-z_]\w*", shapes)}:
+        raise typer.BadParameter(f"no shape has {', '.join(sorted(unknown))}", param_hint="--extent")
+    return {**usual, **asked}
 
 
 def make_arguments(
@@ -97,7 +102,7 @@ def make_arguments(
             raise typer.BadParameter(f"'{name}' is none of {', '.join(known)}", param_hint=what)
     files = pairs(given, "--input")
     loaded = {name: np.load(text) if text.endswith(".npy") else scalar(text) for name, text in files.items()}
-    extents = {**extents, **measured(entry, loaded)}
+    extents = {**entry.constexprs, **extents, **measured(entry, loaded)}
     try:
         made = arguments(entry.case or entry.kernel, extents, seed, layout, values)
     except ValueError as problem:

@@ -42,9 +42,10 @@ def arguments(
 
     `values` is a distribution of `values.KINDS` for all float inputs; `inputs` names one per parameter and prevails;
     otherwise inputs are normal.  `layout` is one of `views.LAYOUTS`.  `scalars` fixes scalar parameters; the others are
-    drawn.  A case brings its own constexprs, `inputs` and `scalars`.
+    drawn.  A case brings its own constexprs, `inputs` and `scalars`; a kernel the defaults of its constexprs.
     """
-    names = {**getattr(source, "constexprs", {}), **extents}
+    constexprs = getattr(source, "constexprs", ())
+    names = {**(constexprs if isinstance(constexprs, Mapping) else {p.name: p.default for p in constexprs}), **extents}
     chosen = {**({} if values else getattr(source, "inputs", {})), **(inputs or {})}
     fixed = {**getattr(source, "scalars", {}), **(scalars or {})}
     rng = np.random.default_rng(seed)
@@ -55,6 +56,8 @@ def arguments(
             result[name] = _scalar(dtype, fixed[name] if name in fixed else float(rng.standard_normal()))
             continue
         sizes = tuple(extent(entry, names) for entry in parameter.shape)
+        if min(sizes, default=0) < 0:
+            raise ValueError(f"'{name}' cannot have the shape {sizes}")
         view = guarded(sizes, numpy_dtype(dtype), layout, rng, writable=parameter.mode != "in")
         if parameter.mode != "out":
             view[...] = draw(chosen.get(name, values or "normal"), sizes, dtype, rng)
@@ -95,6 +98,8 @@ def extent(entry: Any, names: Mapping[str, int]) -> int:
                 return -value(operand)
             case ast.Call(ast.Name(name), operands) if name in _FUNCTIONS:
                 return int(_FUNCTIONS[name](*map(value, operands)))
-        raise ValueError(f"cannot size {ast.unparse(node)!r} of shape entry {entry!r}; known: {', '.join(names)}")
+        raise ValueError(
+            f"cannot size {ast.unparse(node)!r} of shape entry {entry!r}; known: {', '.join(names) or 'none'}"
+        )
 
     return value(parse(str(entry), "eval").body)
