@@ -489,7 +489,7 @@ _ROWS: Final = (
         _CALL,
         "elements of argument '{parameter}' share memory, but the kernel writes it",
         "Several writes to one place are a race.",
-        "pass an array without axes of stride 0, for example a copy",
+        "pass an array whose axes do not overlap, for example a copy",
     ),
     ErrorCode(
         "E415",

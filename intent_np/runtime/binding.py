@@ -205,9 +205,22 @@ def _array(view: ViewPlan, argument: Any) -> ArrayInfo:
             expected=f"an address and strides that {view.itemsize} bytes divide",
             found=f"address {info.pointer:#x}, strides {info.strides} bytes",
         )
-    if view.written and 0 in steps and 0 not in info.shape:
+    if view.written and 0 not in info.shape and _overlaps_itself(info.shape, info.strides, view.itemsize):
         raise error("E414", parameter=view.name, found=f"shape {info.shape}, strides {info.strides} bytes")
     return info
+
+
+def _overlaps_itself(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> bool:
+    """Whether two elements may share memory: some axis steps less far than the finer axes reach together.
+
+    Exact for what slicing and transposing make; an interleaving made by hand may be refused.
+    """
+    reach = itemsize
+    for step, extent in sorted((abs(step), extent) for step, extent in zip(strides, shape, strict=True) if extent > 1):
+        if step < reach:
+            return True
+        reach += step * (extent - 1)
+    return False
 
 
 def _extents(kernel: KernelPlan, arrays: Mapping[str, ArrayInfo]) -> dict[str, int]:

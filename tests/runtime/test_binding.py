@@ -193,3 +193,19 @@ def test_run_checks_the_given_extents_and_promises() -> None:
     with pytest.raises(CallError) as caught:
         one.run(zeros(1, 4), *good()[1:-1])
     assert caught.value.code == "E412"
+
+
+MATRIX = KernelPlan("k", (ViewPlan("y", "f16", "out", ("M", "N")),))
+
+
+@pytest.mark.parametrize(("shape", "strides"), [((4, 6), (8, 2)), ((3, 3), (2, 2)), ((2, 5), (0, 2))])
+def test_an_output_does_not_overlap_itself(shape: tuple[int, int], strides: tuple[int, int]) -> None:
+    with pytest.raises(CallError) as caught:
+        bind(MATRIX, [np.lib.stride_tricks.as_strided(np.zeros(64, np.float16), shape, strides)])
+    assert caught.value.code == "E414"
+
+
+def test_sliced_and_transposed_outputs_do_not_overlap_themselves() -> None:
+    buffer = np.zeros((8, 12), np.float16)
+    for output in (buffer[::2, ::3], buffer.T, buffer[::-1, 1:], buffer[:1], buffer[:, :1]):
+        bind(MATRIX, [output])
