@@ -13,8 +13,9 @@ registers, whether an offset fits in 32 bits.  What was measured on an H200 deci
   4, .86 with 2, and 1.5 to 3 with runtime strides.  So there are three alignments, or none; without one, operands
   that are all contiguous along the summed dimension gain nothing over runtime strides (3.7 ms against 2.0).  Of the
   results, those with a contiguous last dimension must be known (half the speed otherwise), while a transposed one
-  loses nothing with runtime strides; their alignment is worth at most 2.5 %, which is no class, except behind a
-  chain of products (attention), where the addresses of narrow stores take 60 registers more.
+  loses nothing with runtime strides; their alignment is worth at most 2.5 % behind a plain product of two views,
+  which is no class.  Behind anything else (an epilogue, a second product) the addresses of narrow stores take the
+  registers that are needed, so it counts there, beside the best alignment of the operands.
 * A resident axis is padded to a power of two: its class is that power, from 128 on for rows, since below it a
   program has idle lanes but reads little, from 16 on beside contractions, where padding is arithmetic; beyond
   8192 an axis is traversed, for any length.
@@ -116,8 +117,8 @@ def classify(kernel: KernelPlan, facts: CallFacts) -> VariantClass:
         others = [view for view in kernel.views if not view.operand]
         units |= {one.name: None for one in others if units[one.name] != len(one.shape) - 1}
         known = [view for view in others if units[view.name] is not None]
-        chained = sum(view.operand for view in kernel.views) > 2
-        if not (chained and align == _WIDEST and _aligned(known, units, facts, align)):
+        plain = len(kernel.views) == 3
+        if plain or align != _WIDEST or not _aligned(known, units, facts, align):
             loose = tuple(sorted(view.name for view in known if view.itemsize < align))
     floor = CONTRACTING_FLOOR if kernel.contracts else STREAMING_FLOOR
     tight = [view for view in kernel.views if view.name not in loose]
