@@ -233,7 +233,7 @@ class _Emitter:
         if isinstance(a, Slice):
             first = self.home(t).first
             return first if isinstance(t, Base) else add(first, Range(a.size))  # type: ignore[arg-type]
-        first = self.emit(Base(a)) if isinstance(a, Tile) else a.axis.lo
+        first = self.emit(Base(a) if isinstance(a, Tile) else a.axis.lo)
         return Range(a.size) if is_const(first, 0) else add(first, Range(a.size))
 
     def _accumulate(self, t: Any) -> Any:

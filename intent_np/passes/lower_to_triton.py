@@ -59,7 +59,7 @@ class _Lowering:
         sizes = {p: Physical(self.fresh.fresh(p.name), p.value) for p in kernel.physical}
         (self.kernel,) = (kernel,) = rewrite((kernel,), lambda t: sizes.get(t, t))
         self.values = Values(kernel.physical, held, self.fresh)
-        self.spelled: dict[str, str] = {}
+        self.spelled: dict[Any, str] = {}
         self.carried = {v for loop in find(kernel, For) for v in loop.carries}
         self.has_tuples = any(isinstance(t.type, tuple) for t in find(kernel, Reduce))
         for p in kernel.parameters:
@@ -181,6 +181,7 @@ class _Lowering:
         if isinstance(var.dtype, tuple) or self._unpacked(var, value):
             return []  # bound where the tuple was unpacked
         e = self.values.lower(value)
+        self.mark(var, self.values.is_nonnegative(value) and var not in self.carried)
         if var in self.carried:
             e = self.values.tensor(e)
             if var.dtype is index:
@@ -188,29 +189,31 @@ class _Lowering:
         elif isinstance(e, (Number, Size, Parameter, FullBlock)) or (isinstance(e, Name) and value not in self.carried):
             self.values.names[var] = e  # nothing to compute: the name stands for what it names
             return []
-        if self.values.is_nonnegative(value) and var not in self.carried:
-            self.values.nonnegative.add(var)
         return [self.bind(var, e)]
+
+    def mark(self, var: Var, nonnegative: bool) -> None:
+        """Note what is known of a name from here on; in another body it may have been known to be something else."""
+        (self.values.nonnegative.add if nonnegative else self.values.nonnegative.discard)(var)
 
     def bind(self, var: Var, value: Expr) -> Statement:
         """Assign to the name of a gpu variable, which is made at its first assignment."""
-        if not (isinstance(self.values.names.get(var), Name) and self.values.names[var].type == value.type):
-            self.values.names[var] = Name(self.spell(var), value.type.dtype, value.type.shape)
+        # in another body it may have stood for something else
+        self.values.names[var] = self.spell(var, value.type.dtype, value.type.shape)
         return Assign(self.values.names[var], value)  # type: ignore[arg-type]
 
-    def spell(self, var: Var) -> str:
-        """One name in Python for one name in the kernel."""
-        if var.name not in self.spelled:
-            self.spelled[var.name] = self.fresh.fresh(var.name)
-        return self.spelled[var.name]
+    def spell(self, var: Var, dtype: DType, shape: Any = ()) -> Name:
+        """One name in Python for one name in the kernel, as long as it has one type."""
+        key = var.name, dtype, shape
+        if key not in self.spelled:
+            self.spelled[key] = self.fresh.fresh(var.name)
+        return Name(self.spelled[key], dtype, shape)
 
     def loop(self, s: For) -> Statement:
         lo, hi, step = (self.values.lower(b) for b in (s.lo, s.hi, s.step))
         dtype = i64 if any(b.type.dtype is i64 for b in (lo, hi, step)) else i32
-        target = Name(self.spell(s.var), dtype)
+        target = self.spell(s.var, dtype)
         self.values.names[s.var] = target
-        if self.values.is_nonnegative(s.lo):
-            self.values.nonnegative.add(s.var)
+        self.mark(s.var, self.values.is_nonnegative(s.lo))
         return ForRange(target, lo, hi, step, tuple(self.block(s.body)), s.note)
 
     # ---- tuples
@@ -231,8 +234,9 @@ class _Lowering:
                         hints.setdefault(position, var)
             names = []
             for i, component in enumerate(e.type):
-                spelled = self.spell(hints[i]) if i in hints else self.fresh.fresh(f"part_{i}")
-                names.append(Name(spelled, component.dtype, component.shape))
+                shape = component.shape
+                part = Name(self.fresh.fresh(f"part_{i}"), component.dtype, shape) if i not in hints else None
+                names.append(part or self.spell(hints[i], component.dtype, shape))
                 if i in hints:
                     self.values.names[hints[i]] = names[-1]
             self.values.tuples[t] = tuple(names)

@@ -188,8 +188,14 @@ class Values:
     def operate(self, op: Op | str, args: list[Expr], natural: bool = False) -> Expr:
         """An operator on indices, wide enough for the result where they are held in 64 bits."""
         op = OPERATORS[op] if isinstance(op, str) else op
-        first = op.name == "select"
-        dtypes = {a.type.dtype for a in args[first:]}
+        if op.name == "select":  # the condition is no index
+            condition, *args = args
+            return Pointwise(op, (condition, *self.alike(op, args)), natural)
+        return Pointwise(op, tuple(self.alike(op, args)), natural)
+
+    def alike(self, op: Op, args: list[Expr]) -> list[Expr]:
+        """Index operands in one width: that of the widest, or 64 bits where the result may need them."""
+        dtypes = {a.type.dtype for a in args}
         if dtypes == {i32, i64}:
             # a literal takes the dtype of what it meets; one that needs 64 bits widens what it meets
             wide = any(isinstance(a, Number) and a.type.dtype is i64 for a in args)
@@ -198,7 +204,7 @@ class Values:
             i = next((i for i, a in enumerate(args) if not is_constant(a)), None)
             if i is not None:
                 args[i] = ConvertTo(args[i], i64)
-        return Pointwise(op, tuple(args), natural)
+        return args
 
     def _place(self, p: Value) -> tuple[int, ...]:
         """Predicates read in the order of their axes, scalar ones first."""

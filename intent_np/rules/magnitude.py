@@ -55,6 +55,8 @@ def _may_grow(t: Any) -> bool:
     if isinstance(t, Cast):
         source: Any = t.value.type
         return source is not bool_ and (source.bits > 32 or source.bits == 32 and not source.is_signed)
+    if isinstance(t, Const):
+        return abs(int(t.value)) >= 2**31  # type: ignore[call-overload, no-any-return]
     return isinstance(t, (Param, Load)) or is_op(t, *RING, "shl", "select", "minimum", "maximum", "abs")
 
 

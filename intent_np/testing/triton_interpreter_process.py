@@ -59,7 +59,7 @@ class Interpreter:
         path = folder / "kernel.py"
         path.write_text(job.source)
         linecache.checkcache(str(path))
-        space: dict[str, Any] = {"__name__": "kernel", "__file__": str(path)}
+        space: dict[str, Any] = {"__name__": "kernel", "__file__": str(path), "min": self._least, "max": self._greatest}
         exec(compile(job.source, str(path), "exec"), space)
         if "libdevice" in space:
             space["libdevice"] = self.libdevice
@@ -69,6 +69,13 @@ class Interpreter:
             if job.grid:
                 space[job.entry][(job.grid,)](*arguments, **job.constexprs)
         return tuple(_checked(b) for b in buffers)
+
+    def _least(self, x: Any, y: Any) -> Any:
+        """`min` in a kernel: a tensor where an operand is one, never the Python number beside it."""
+        return self.tl.minimum(x, y) if isinstance(x, self.tl.tensor) or isinstance(y, self.tl.tensor) else min(x, y)
+
+    def _greatest(self, x: Any, y: Any) -> Any:
+        return self.tl.maximum(x, y) if isinstance(x, self.tl.tensor) or isinstance(y, self.tl.tensor) else max(x, y)
 
     def _argument(self, argument: tuple[Any, ...], buffers: list[Any]) -> Any:
         """A scalar tensor of exactly the ABI's type: a pointer into a buffer, or a number."""
