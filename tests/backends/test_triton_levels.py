@@ -83,4 +83,5 @@ def test_the_condition_of_a_selection_is_no_index() -> None:
         program = Program(
             "found", (*inputs, *outputs, *(Extent(e) for e in NAMES)), (Store(outputs[0], (Coord(m),), value),)
         )
-        passes(program, check=True, options={"lower_to_triton": {"index_bits": 64}})
+        for bits in (32, 64):
+            passes(program, check=True, options={"lower_to_triton": {"index_bits": bits}})
