@@ -13,7 +13,7 @@ from ..terms.blocked import BLOCKED, BlockedProgram
 from ..terms.core import find, replace, rewrite, walk
 from ..terms.dtypes import bool_
 from ..terms.index import Const, apply, conjuncts, is_op
-from ..terms.normal import Contract, Load, Reduce
+from ..terms.normal import Contract, Load, Reduce, holds
 from .base import nanopass
 
 FILLS = (0, float("-inf"), float("inf"))
@@ -30,7 +30,7 @@ def choose_fills(program: BlockedProgram, *, enabled: bool = True) -> BlockedPro
         return program
     for t in [t for t in find(program, Load) if t.valid is not None]:
         if t.type.is_float:
-            tries = [(f, drop_neutral(_with_fill(program, t, f))) for f in FILLS]
+            tries = [(f, drop_neutral(_with_fill(program, t, f))) for f in FILLS if holds(t.view.dtype, f)]
             _, program = min(tries, key=lambda pair: (_selects(pair[1]), FILLS.index(pair[0])))
     return drop_neutral(program)
 

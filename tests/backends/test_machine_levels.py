@@ -145,7 +145,9 @@ class Maker:
         if self.ragged and scope:
             free.append(Axis(const(0), add(Coord(self.pick(*scope)), const(1))))
             free.append(Axis(Coord(self.pick(*scope)), Extent(self.pick(*NAMES))))
-        return self.pick(*(free or scope), *(scope if self.pick(False, True) else ()))
+        # what reduces over the part in hand is no function of a member, so a region may not sum it
+        bound = [a for a in scope if not isinstance(a, Part)]
+        return self.pick(*(free or bound), *(bound if self.pick(False, True) else ()))
 
     def extreme(self, which: str, bound: Any, v: Value) -> Value:
         """The greatest of some values, or where it is; or the first of them."""

@@ -14,7 +14,20 @@ from typing import Any
 import numpy as np
 
 from ...numerics import Array
-from ...terms.blocked import Base, BlockedProgram, Carry, Fold, Loop, Perform, Point, Slice, Tile, Traverse, Whole
+from ...terms.blocked import (
+    Base,
+    BlockedProgram,
+    Carry,
+    Fold,
+    Loop,
+    Perform,
+    Point,
+    Slice,
+    Tile,
+    Traverse,
+    Whole,
+    scoped,
+)
 from ...terms.index import Value
 from ...terms.normal import Combine, Contract, Coord, Load, Reduce, Store
 from ...terms.text import brief
@@ -200,6 +213,10 @@ class Blocks(Values):
         return states
 
     def _loop(self, t: Loop) -> list[Array]:
+        # a loop that this one only reads comes before it, as it is emitted: effects here may write what it reads
+        for inside in scoped(tuple(x for s in t.segments for x in (*s.values, *s.effects)), t.slice):
+            if isinstance(inside, Loop) and inside.needs <= t.needs:
+                self.value(inside)
         states = [self.scalar(i.value, i.dtype) for i in t.identities]
         for segment in t.segments:
             for scope in self._blocks(t.slice, segment.lo, segment.hi, self.home(t).active):
