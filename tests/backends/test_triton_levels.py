@@ -15,7 +15,7 @@ from intent_np.rules.magnitude import large_indices
 from intent_np.terms.core import Arena
 from intent_np.terms.dtypes import i32
 from intent_np.terms.index import Cast, Extent, add, apply, const, is_const, lt, select
-from intent_np.terms.normal import Coord, Program, Store
+from intent_np.terms.normal import Axis, Coord, Program, Store
 from intent_np.testing.triton_interpreter import interpret, unavailable
 
 from .machine_programs import reduction, view
@@ -85,3 +85,15 @@ def test_the_condition_of_a_selection_is_no_index() -> None:
         )
         for bits in (32, 64):
             passes(program, check=True, options={"lower_to_triton": {"index_bits": bits}})
+
+
+def test_a_bound_may_be_the_point_of_an_instance() -> None:
+    with Arena():
+        m, n, k = over("M"), over("N"), over("K")
+        row = reduction("sum", k, element("NK", Coord(n), Coord(k)))
+        tail = reduction("sum", Axis(Coord(n), Extent("M")), apply("maximum", row, element("MN", Coord(m), Coord(n))))
+        outputs = [view(name, "inout", i32, Extent("M"), Extent("N")) for name in "yz"]
+        inputs = [view(f"in_{s}", "in", i32, *(Extent(e) for e in s)) for s in SHAPES]
+        store = Store(outputs[0], (Coord(m), Coord(n)), add(row, tail))
+        program = Program("found", (*inputs, *outputs, *(Extent(e) for e in NAMES)), (store,))
+        check_triton(program, {"M": 3, "N": 5, "K": 7}, {"block_axes": {"sizes": {"m": 2, "k": 2}}}, 64)
