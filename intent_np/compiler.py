@@ -96,14 +96,11 @@ class Compilation:
         with self.arena:
             self.logical = kernel.capture(constexprs, options.permissions, target_term(target))
             self.texts["logical"] = show(self.logical)
+            self.normal = None  # the reference executes the logical program itself
             if target.name != "reference":
                 self.normal = self.lowered(self.logical, stop_after="order_effects")
                 self.texts["normal"] = show(self.normal)
-                self.plan: KernelPlan = kernel_plan(kernel, kernel.bind(constexprs), self.normal)
-            else:
-                self.plan = kernel_plan(
-                    kernel, kernel.bind(constexprs), self.lowered(self.logical, stop_after="lower_to_coordinates")
-                )
+            self.plan: KernelPlan = kernel_plan(kernel, kernel.bind(constexprs), self.normal)
 
     def lowered(self, program: Any, **run_options: Any) -> Any:
         """The program behind the passes that are asked for."""

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from .language.signature import Scalar, ViewParameter
-from .passes.roles import RESIDENT_LIMIT, axes, program_axes, resident_limit
+from .passes.roles import axes, program_axes, resident_limit
 from .rules.magnitude import large_indices
 from .rules.simplify import substitute
+from .runtime.classes import RESIDENT_LIMIT
 from .runtime.plan import Argument, KernelPlan, ScalarPlan, VariantClass, VariantPlan, ViewPlan
 from .target import Target
 from .terms.core import find
@@ -36,10 +37,10 @@ def target_term(target: Target) -> BoundTarget:
     return BoundTarget(target.name, target.compute_capability, target.sms, target.shared_per_block)
 
 
-def kernel_plan(kernel: Any, constexprs: Mapping[str, Any], program: Program) -> KernelPlan:
-    """The kernel as its caller sees it; `program` is its normal form."""
+def kernel_plan(kernel: Any, constexprs: Mapping[str, Any], program: Program | None) -> KernelPlan:
+    """The kernel as its caller sees it; `program` is its normal form, None for a target that is not lowered to one."""
     summed: dict[str, set[int]] = {}
-    for t in find(program, Contract):
+    for t in find(() if program is None else program, Contract):
         for load in find((t.left, t.right), Load):
             dims = {d for d, i in enumerate(load.index) if t.axis in i.lanes}
             summed[load.view.name] = summed.get(load.view.name, set()) | dims
@@ -57,6 +58,8 @@ def kernel_plan(kernel: Any, constexprs: Mapping[str, Any], program: Program) ->
         elif isinstance(p, Scalar):
             parameters.append(ScalarPlan(p.name, p.dtype.name))
     values = {n: getattr(v, "name", v) for n, v in constexprs.items()}
+    if program is None:
+        return KernelPlan(kernel.name, tuple(parameters), values)
     return KernelPlan(
         kernel.name,
         tuple(parameters),

@@ -12,11 +12,11 @@ from typing import Any
 
 from ..rules.facts import upper
 from ..rules.simplify import simplify
+from ..runtime.classes import RESIDENT_LIMIT
 from ..terms.core import contains, find, walk
 from ..terms.index import is_const, sub
 from ..terms.normal import Axis, Contract, Coord, Effect, Load, Part, Reduce, Region, Store
 
-RESIDENT_LIMIT = 8192  # lanes; a longer axis is traversed (16 warps hold 16 f32 a thread)
 STRIDED_LIMIT = 64  # lanes of an axis along which no view is contiguous: its rows are read a tile at a time
 CONTRACTED_LIMIT = 256  # lanes of an axis that is summed by a contraction, whose operands are two-dimensional
 

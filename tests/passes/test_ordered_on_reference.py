@@ -1,0 +1,27 @@
+"""A kernel that no other target can run yet compiles for the reference, as its error advises."""
+
+import numpy as np
+import pytest
+
+import intent_np as intent
+import intent_np.language as I
+
+
+@intent.kernel
+def running_total(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
+    (N,) = x.shape
+    total = I.cast(0.0, I.f32)
+    for i in I.domain(0, N):
+        total = total + x[i]
+        y[i] = total
+
+
+def test_the_reference_needs_no_form_in_coordinates():
+    x, y = np.arange(5, dtype=np.float32), np.full(5, np.nan, np.float32)
+    intent.compile(running_total, target="reference")(x, y)
+    np.testing.assert_array_equal(y, [0, 1, 3, 6, 10])
+
+
+def test_other_targets_say_so():
+    with pytest.raises(intent.CompileError, match="no form in coordinates"):
+        intent.compile(running_total, target="cpu")
