@@ -1,9 +1,9 @@
 """What a pass is: a named function from one language to another, with typed options.
 
     @nanopass(BLOCKED, BLOCKED)
-    def peel_tails(program, *, enabled: bool = True): ...
+    def narrow_ranges(program, *, peel: bool = True): ...
 
-Keyword-only parameters are the pass' options (`--option peel_tails.enabled=false`); the docstring says what the pass
+Keyword-only parameters are the pass' options (`--option narrow_ranges.peel=false`); the docstring says what the pass
 does, why it stands here, and what it preserves.
 """
 

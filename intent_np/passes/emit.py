@@ -215,7 +215,7 @@ class _Emitter:
     def _sides(self, t: Contract) -> tuple[Any, Any]:
         """Both operands; where neither varies along the summed axis (its mask was decided) one is repeated along it."""
         left, right = self.emit(t.left), self.emit(t.right)
-        size: Any = t.axis.size  # type: ignore[attr-defined]
+        size = _size(t.axis)
         return (left, right) if size in right.lanes else (self._with_lane(left, size), right)
 
     def _with_lane(self, v: Any, size: Physical) -> Any:
@@ -240,15 +240,12 @@ class _Emitter:
         """x + contraction accumulates in place, when the contraction has no other use."""
         for x, y in (t.args, t.args[::-1]):
             if isinstance(y, Contract) and self.home(y) is self.home(t) and self.home(y).uses.get(y, 0) == 1:
-                if y not in self.home(y).done and self._same_lanes(x, y):
+                if y not in self.home(y).done and x.lanes == y.lanes:
                     left, right = self._sides(y)
                     start = self.emit(x)
-                    if start.lanes == (left.lanes | right.lanes) - {y.axis.size}:  # type: ignore[attr-defined]
+                    if start.lanes == (left.lanes | right.lanes) - {_size(y.axis)}:
                         return ContractInto(left, right, start)
         return None
-
-    def _same_lanes(self, x: Any, y: Any) -> bool:
-        return x.lanes == y.lanes
 
     # ---- effects and loops
 
