@@ -1,6 +1,6 @@
 """Errors as values: a code, a place in the author's source, and advice.
 
-The texts stand in `error_codes.py`; raise with `raise error("E101", span=span, name="colums")`.  Every error
+The texts stand in `error_codes/`; raise with `raise error("E101", span=span, name="colums")`.  Every error
 renders in one format:
 
     softmax.py:12:12: E101 unknown name 'colums'

@@ -7,7 +7,7 @@ import pytest
 
 import intent_np
 from intent_np import errors
-from intent_np.error_codes import _ROWS, CODES, REMARKS
+from intent_np.error_codes import CODES, REMARKS, ROWS
 from intent_np.errors import CallError, CompileError, Errors, LanguageUseError, Remark, Span, error, group, suggestion
 
 SPAN = Span("softmax.py", 12, 12, 18, "    y[row, colums] = value")
@@ -32,8 +32,8 @@ def test_underline_keeps_tabs_and_stays_inside_the_line() -> None:
 
 
 def test_every_code_is_declared_once_and_renders() -> None:
-    assert len(CODES) == len(_ROWS)
-    for row in _ROWS:
+    assert len(CODES) == len(ROWS)
+    for row in ROWS:
         names = {
             name
             for template in (row.title, row.why, row.fix, row.expected)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import Any
 
 from .core import Literal, Term, arena, walk
@@ -85,3 +86,12 @@ def _short(t: Term) -> str:
 
     where = "; ".join(str(s) for s in arena().spans.get(t, ()))
     return brief(t) + (f"  ({where})" if where else "")
+
+
+def declared_in(module: ModuleType) -> tuple[type[Term], ...]:
+    """The terms that a module declares, in order: a file of a language lists itself."""
+    return tuple(
+        t
+        for t in vars(module).values()
+        if isinstance(t, type) and issubclass(t, Term) and t.__module__ == module.__name__ and "syntax" in vars(t)
+    )

@@ -1,0 +1,71 @@
+"""E7: text forms, passes, artifacts"""
+
+from .declare import CALL, COMPILE, USE, ErrorCode
+
+ROWS = (
+    ErrorCode(
+        "E701",
+        COMPILE,
+        "the text is not a {language} program",
+        "A text form is parsed exactly as it is printed.",
+        "correct the text at the marked place",
+    ),
+    ErrorCode(
+        "E702",
+        COMPILE,
+        "the {language} program is not well formed",
+        "Each pass relies on the rules of its source language and must leave those of its target language.",
+        "correct the term, or report the pass that made it",
+    ),
+    ErrorCode(
+        "E703",
+        USE,
+        "there is no pass '{name}'",
+        "The pipeline is a fixed list.",
+        "list the passes with: intent-np passes",
+    ),
+    ErrorCode(
+        "E704",
+        USE,
+        "there is no level '{name}'",
+        "A program is kept at each level that its pipeline passes through.",
+        "use one of the levels",
+    ),
+    ErrorCode(
+        "E705",
+        CALL,
+        "'{path}' is no artifact that this version can load",
+        "An artifact is a folder of readable files, each checked by its hash.",
+        "save it again with this version",
+    ),
+    ErrorCode(
+        "E706",
+        USE,
+        "the pass '{name}' can't be left out",
+        "It leads from one language to another, and the passes behind it read the second one.",
+        "disable a pass that stays in its language",
+    ),
+    ErrorCode(
+        "E707",
+        COMPILE,
+        "'{name}' is read where another instance of the program may write it",
+        "Instances run in any order, so a statement can't read elements that other points of an earlier one wrote.",
+        "write to another output, or split the kernel in two",
+        "a read of the very element that the same statement, or an earlier one at the same point, writes",
+    ),
+    ErrorCode(
+        "E708",
+        COMPILE,
+        "{construct} has no form in coordinates yet",
+        "The GPU and the program machine execute functions of coordinates.",
+        "run it with target='reference'",
+    ),
+    ErrorCode(
+        "E709",
+        COMPILE,
+        "'{name}' is written by two statements, in an order that instances do not keep",
+        "Instances run in any order, so that either statement may be the last to write an element.",
+        "write each element in one statement, choosing its value with I.select or if, or split the kernel in two",
+        "statements that write the very same element at each point, or provably different ones",
+    ),
+)

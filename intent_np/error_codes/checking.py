@@ -1,0 +1,50 @@
+"""E5: checking mode"""
+
+from .declare import CHECK, ErrorCode
+
+ROWS = (
+    ErrorCode(
+        "E501",
+        CHECK,
+        "'{name}' differs from its oracle",
+        "The result is outside the error bound, so that some step of the compilation or the kernel is wrong.",
+        "compare the levels with: intent-np opt, or --stop-after, to find the first one that differs",
+        "every element inside the bound",
+    ),
+    ErrorCode(
+        "E502",
+        CHECK,
+        "an access to '{name}' is outside the resource",
+        "The index was promised, or proved from a promise, to be inside.",
+        "correct the index or the promise",
+    ),
+    ErrorCode(
+        "E503",
+        CHECK,
+        "'{name}' breaks a law that its operation promises",
+        "The compiler regroups and reorders by these laws, and the result would depend on the order.",
+        "correct the function or the identity",
+    ),
+    ErrorCode(
+        "E504",
+        CHECK,
+        "an element of '{name}' is read before anything wrote it",
+        "Its value is unspecified.",
+        "initialise it, or narrow the access to what was written",
+    ),
+    ErrorCode(
+        "E505",
+        CHECK,
+        "accesses to '{name}' are in conflict",
+        "Instances of a program run in any order, and the lanes of a store all at once.",
+        "let each element be written once, by one instance, and read by no other",
+        "elements that no other instance or lane touches",
+    ),
+    ErrorCode(
+        "E506",
+        CHECK,
+        "a padded lane of a block reads '{name}'",
+        "Lanes past the end of an axis belong to no member, and what they would read means nothing.",
+        "guard the load with the membership of its lanes",
+    ),
+)

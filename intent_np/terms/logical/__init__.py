@@ -1,0 +1,57 @@
+"""logical: the author's program.  Tensors have shapes and positions; helpers are calls; control is structured.
+
+Scalars are values of an element type, as in every language; tensors (rank 0 included) have a `TensorType`.  Pointwise
+terms broadcast right-aligned: equal extents, or a static 1.  Statements are effects, in order; a read of a view that an
+earlier statement may have written names that statement in `after`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..core import Term, find, term
+from ..index import Apply, Cast, Const, Extent, Param, Stride
+from ..language import Language, declared_in
+from ..normal import Arg, Combine, Effect, Proj, Target, View, check_parameters
+from . import domains, functions, statements, structured, tensors
+from .domains import Along, At, Domain, LoopVar, NewAxis, Subscript, indexed
+from .functions import Call, Formal, Function
+from .statements import After, Branch, Ordered, Parallel, Start, State, Write, performed
+from .structured import TensorContract, TensorReduce
+from .tensors import Convert, Filled, Indices, Pack, Pointwise, Read, Reshape, Take, Transpose
+from .types import TensorType, broadcast, element, shape_of
+
+
+@term
+class LogicalProgram(Term):
+    """A captured kernel: parameters in declaration order, statements in source order."""
+
+    name: str
+    parameters: tuple[Term, ...]
+    body: tuple[Effect, ...]
+    permissions: tuple[str, ...] = ()
+    target: Target | None = None
+    syntax = "logical @{name}({parameters}){ permits |permissions|}{ for |target|} {{{body:block}}}"
+
+    def infer(self) -> None:
+        check_parameters(self.parameters)
+
+
+def no_races(program: LogicalProgram) -> Iterator[str]:
+    """Inside `parallel`, a write's address varies along every point."""
+    for p in find(program, Parallel):
+        for w in (t for t in performed(*p.body) if isinstance(t, Write)):
+            used = set(find(tuple(s for s in w.subscripts), LoopVar))
+            for v in p.points:
+                if v not in used:
+                    yield f"points along {v} write the same elements: {w}"
+
+
+LOGICAL = Language(
+    "logical", root=LogicalProgram, about=__doc__ or "", rules=(no_races,),
+    terms=(
+        Const, Extent, Stride, Param, View, Apply, Cast, Arg, Combine, Proj, Target,
+        *declared_in(domains), *declared_in(tensors), *declared_in(structured), *declared_in(functions),
+        *declared_in(statements), LogicalProgram,
+    ),
+)  # fmt: skip

@@ -1,0 +1,91 @@
+"""Domains, their members in hand, and the subscripts that are made of them."""
+
+from __future__ import annotations
+
+from ..core import Term, term
+from ..dtypes import DType, index
+from ..index import Apply, Const, Value
+from ..operators import OPERATORS
+
+
+@term
+class Domain(Term):
+    """The ordered coordinates lo, lo + step, … below hi; a subregion keeps the domain that it was cut from."""
+
+    lo: Value
+    hi: Value
+    step: Value | None = None
+    source: Term | None = None
+    syntax = "domain {lo}..{hi}{ step |step|}{ in |source|}"
+    binds = True
+
+    def infer(self) -> None:
+        if any(b.type is not index for b in (self.lo, self.hi, self.step) if b is not None):
+            raise TypeError("the bounds of a domain are index values")
+        if not isinstance(self.source, (Domain, type(None))):
+            raise TypeError(f"a domain cut from a {type(self.source).__name__}")
+
+    @property
+    def extent(self) -> Value:
+        """Number of members, in normal form for the common cases."""
+        from ...rules.simplify import simplify
+
+        width: Value = Apply(OPERATORS["sub"], (self.hi, self.lo))
+        if self.step is not None:
+            width = Apply(OPERATORS["ceil_div"], (width, self.step))
+        return simplify(width)
+
+
+@term
+class LoopVar(Value):
+    """The member in hand of an enclosing loop over `domain`; `depth` tells nested loops over one domain apart."""
+
+    domain: Domain
+    depth: int = 0
+    syntax = "member of {domain}{ depth |depth|}"
+    binds = True
+
+    def infer(self) -> DType:
+        return index
+
+
+class Subscript(Term):
+    """Sort: one entry of an index expression."""
+
+    __slots__ = ()
+
+
+@term
+class At(Subscript):
+    """A scalar coordinate: the dimension disappears."""
+
+    value: Value
+    syntax = "{value}"
+
+    def infer(self) -> None:
+        if self.value.type is not index:
+            raise TypeError(f"a coordinate is {self.value.type}, not index")
+
+
+@term
+class Along(Subscript):
+    """The coordinates of a domain: one result axis."""
+
+    domain: Domain
+    syntax = "along {domain}"
+
+
+@term
+class NewAxis(Subscript):
+    """A result axis of extent 1 (`None` in the source)."""
+
+    syntax = "newaxis"
+
+
+def indexed(rank: int, subscripts: tuple[Subscript, ...], what: str) -> tuple[Value, ...]:
+    """Extents of the result of indexing a resource of this rank."""
+    used = sum(not isinstance(s, NewAxis) for s in subscripts)
+    if used != rank:
+        raise TypeError(f"{what} has rank {rank}, indexed with {used}")
+    one = Const(1, index)
+    return tuple(one if isinstance(s, NewAxis) else s.domain.extent for s in subscripts if not isinstance(s, At))  # type: ignore[attr-defined]

@@ -1,0 +1,129 @@
+"""Statements: effects in order, and structured control."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core import Term, children, term
+from ..dtypes import DType, bool_
+from ..index import Value
+from ..normal import Effect, View
+from .domains import LoopVar, Subscript, indexed
+from .tensors import Read
+from .types import TensorType, broadcast, element, shape_of
+
+
+@term
+class Write(Effect):
+    """Assign to elements of a view: axes match by position, the value broadcasts to the indexed shape."""
+
+    view: View
+    subscripts: tuple[Subscript, ...]
+    value: Value
+    syntax = "write {view}[{subscripts}] = {value}"
+
+    def infer(self) -> None:
+        shape = indexed(len(self.view.shape), self.subscripts, self.view.name)
+        if element(self.value.type) is not self.view.dtype:
+            raise TypeError(f"{element(self.value.type)} assigned to {self.view.name} of {self.view.dtype}")
+        given = shape_of(self.value)
+        if len(given) > len(shape) or broadcast((shape, given)) != shape:
+            raise TypeError(f"a value of shape {given} does not broadcast to {shape}")
+
+
+@term
+class Parallel(Effect):
+    """Perform the body once per point, unordered."""
+
+    points: tuple[LoopVar, ...]
+    body: tuple[Effect, ...]
+    syntax = "parallel {points}:{body:block}"
+
+
+@term
+class State(Value):
+    """Carried value `position` of the ordered loop called `loop`, before the iteration in hand."""
+
+    loop: str
+    position: int
+    dtype: DType
+    extents: tuple[Value, ...] = ()
+    scalar: bool = False
+    syntax = "state {position} of {loop} {dtype}[{extents}]{ scalar|scalar|}"
+    binds = True
+
+    @property
+    def name(self) -> str:
+        return f"{self.loop}_{self.position}"
+
+    def infer(self) -> Any:
+        return self.dtype if self.scalar else TensorType(self.dtype, self.extents)
+
+
+@term
+class Ordered(Effect):
+    """An ordered loop with carries: `states` start as `inits` and become `yields` after each iteration."""
+
+    name: str
+    point: LoopVar
+    states: tuple[State, ...]
+    inits: tuple[Value, ...]
+    yields: tuple[Value, ...]
+    body: tuple[Effect, ...]
+    syntax = "for {name} over {point}{ carrying |states|}{ from |inits|}{ yielding |yields|}:{body:block}"
+
+    def infer(self) -> None:
+        types = [tuple(v.type for v in vs) for vs in (self.states, self.inits, self.yields)]
+        if types[0] != types[1] or types[0] != types[2]:
+            raise TypeError(f"carries of {types[0]} start as {types[1]} and become {types[2]}")
+
+
+@term
+class Start(Effect):
+    """The start of an iteration of the ordered loop called `loop`: where a read stands that sees what earlier
+    iterations wrote, so that it differs from the same read before the loop."""
+
+    loop: str
+    syntax = "start of {loop}"
+
+
+@term
+class After(Value):
+    """The final value of a carry."""
+
+    loop: Ordered
+    position: int
+    syntax = "after {loop} carry {position}"
+
+    def infer(self) -> Any:
+        return self.loop.states[self.position].type
+
+
+@term
+class Branch(Effect):
+    """Statements under a runtime scalar condition; values that differ are merged by select."""
+
+    condition: Value
+    then: tuple[Effect, ...]
+    otherwise: tuple[Effect, ...] = ()
+    syntax = "branch {condition}:{then:block}else:{otherwise:block}"
+
+    def infer(self) -> None:
+        if self.condition.type is not bool_:
+            raise TypeError(f"a condition is {self.condition.type}, not bool")
+
+
+def performed(*roots: Term) -> list[Term]:
+    """The terms that performing statements evaluates: all below them, but not the earlier statements that reads and
+    results of loops name."""
+    seen: dict[Term, None] = {}
+    stack: list[Term] = list(reversed(roots))
+    while stack:
+        t = stack.pop()
+        if t not in seen:
+            seen[t] = None
+            below = t.subscripts if isinstance(t, Read) else children(t)
+            if isinstance(t, After) and t.loop.body:
+                below = ()
+            stack.extend(reversed(below))
+    return list(seen)
