@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...errors import CheckError, error
+from ...numerics import Array
 from ...terms.core import Term
 from ...terms.index import Value
 from ...terms.logical import (
@@ -58,7 +59,7 @@ class _Run:
         self, program: LogicalProgram, arrays: Mapping[str, Any], scalars: Mapping[str, Any], budget: int
     ) -> None:
         self.arguments = bind(program, arrays, scalars)
-        self.tensors = Tensors(self.arguments, lambda loop, scope: self._ordered(loop, scope, (), frozenset()))
+        self.tensors = self.evaluator()
         self.budget = budget
         # only of these can a read be overtaken by a write
         inside = performed(program)
@@ -67,6 +68,14 @@ class _Run:
         }
         self.reads: dict[Term, tuple[Read, ...]] = {}
         self.inside: dict[Effect, frozenset[Effect]] = {}
+
+    def evaluator(self) -> Tensors:
+        """What evaluates the values of this execution."""
+        return Tensors(self.arguments, self.loop)
+
+    def loop(self, loop: Ordered, scope: Scope) -> None:
+        """Perform an ordered loop whose result is asked for before the loop was performed."""
+        self._ordered(loop, scope, (), frozenset())
 
     def perform(
         self, effects: Sequence[Effect], scope: Scope, later: tuple[Term, ...], done: frozenset[Any]
@@ -85,7 +94,7 @@ class _Run:
                     self._overtaken(e, scope, (e, *rest), done)
                     self._ordered(e, scope, rest, done)
                 case Branch(condition, then, otherwise):
-                    chosen = self.tensors.value(condition, scope)
+                    chosen = self.tensors.decided(condition, scope)
                     for body, where in ((then, chosen), (otherwise, ~chosen)):
                         if where.any():
                             self.perform(body, scope if where.all() else scope.guarded(where), rest, done)
@@ -115,6 +124,12 @@ class _Run:
         valid = None if scope.active is None else lift(scope.active, scope.depth, scope.depth + rank)
         if any(0 in i.shape for i in where) or 0 in value.shape:
             return
+        self._store(e, target, where, value, valid, scope)
+
+    def _store(
+        self, e: Write, target: Array, where: list[Array], value: Array, valid: Array | None, scope: Scope
+    ) -> None:
+        """Assign `value` (broadcast) to the elements at `where`, in the lanes that are `valid`."""
         scatter(target, where, value, valid)
 
     def _overtaken(self, e: Effect, scope: Scope, rest: Iterable[Term], done: frozenset[Any]) -> None:
@@ -140,7 +155,12 @@ class _Run:
     # ---- loops
 
     def _parallel(self, e: Parallel, scope: Scope, rest: tuple[Term, ...], done: frozenset[Any]) -> None:
-        """All points, a batch at a time; one by one along points that extents depend on."""
+        """All points, a batch at a time."""
+        for inner in self._batches(e, scope):
+            self.perform(e.body, inner, rest, done)
+
+    def _batches(self, e: Parallel, scope: Scope) -> Iterator[Scope]:
+        """Scopes that bind the points of `e`, a batch each; one by one along points that extents depend on."""
         lines = [self.tensors.members(p.domain, scope) for p in e.points]
         blocks = self._blocks(e, [x.shape[-1] for x in lines], scope)
         bound = bound_by(e)
@@ -149,7 +169,7 @@ class _Run:
             inner = Scope(scope, bound, tuple(x.shape[-1] for x in parts))
             for k, (p, x) in enumerate(zip(e.points, parts, strict=True)):
                 inner.bind(p, x.reshape(x.shape[:-1] + (1,) * k + x.shape[-1:] + (1,) * (len(parts) - k - 1)))
-            self.perform(e.body, inner, rest, done)
+            yield inner
 
     def _blocks(self, e: Parallel, counts: list[int], scope: Scope) -> list[int]:
         """How many members of each point make a batch."""

@@ -60,7 +60,7 @@ class Tensors:
         home, s = None, scope
         while True:
             if v in s.known:
-                return lift(s.known[v], s.depth, scope.depth)
+                return self.lifted(s.known[v], s.depth, scope.depth)
             if home is None and s.guard:
                 home = s
             if s.parent is None or not s.bound.isdisjoint(names):
@@ -68,7 +68,15 @@ class Tensors:
             s = s.parent
         home = home or s
         home.known[v] = result = self._compute(v, home)
-        return lift(result, home.depth, scope.depth)
+        return self.lifted(result, home.depth, scope.depth)
+
+    def lifted(self, value: Result, depth: int, to: int) -> Result:
+        """A value of an outer scope as one further in sees it."""
+        return lift(value, depth, to)
+
+    def decided(self, condition: Value, scope: Scope) -> Array:
+        """A condition that control depends on."""
+        return np.asarray(self.value(condition, scope))
 
     def size(self, extent: Value, scope: Scope) -> int:
         """An extent as a number: the same in every lane in hand."""
@@ -134,7 +142,7 @@ class Tensors:
     # ---- pointwise
 
     def _pointwise(self, v: Value, op: Op, args: tuple[Value, ...], s: Scope) -> Array:
-        if op.name == "select" and not shape_of(args[0]) and any(map(self._reads, args[1:])):
+        if self._is_branch(op, args):
             return self._branches(v, args, s)
         rank = max(len(shape_of(a)) for a in args)
         arrays = [self._aligned(a, rank, s) for a in args]
@@ -151,6 +159,10 @@ class Tensors:
         if v not in self.reading:
             self.reading[v] = any(True for _ in find(v, Read)) or any(True for _ in find(v, Take))
         return self.reading[v]
+
+    def _is_branch(self, op: Op, args: tuple[Value, ...]) -> bool:
+        """Whether a select decides what is read."""
+        return op.name == "select" and not shape_of(args[0]) and any(map(self._reads, args[1:]))
 
     def _branches(self, v: Value, args: tuple[Value, ...], s: Scope) -> Array:
         """A scalar select over values that read memory: each side touches only what its lanes need."""
@@ -190,10 +202,14 @@ class Tensors:
             if wrong.any():
                 bad = wrong if live is None else wrong & live
                 if bad.any():
-                    raise outside(name, d - first, n, int(np.broadcast_to(i, bad.shape)[bad][0]))
+                    self.outside(name, d - first, n, i, bad, s)
                 i = np.where(wrong, 0, i)
             made.append(i)
         return made
+
+    def outside(self, name: str, axis: int, extent: int, index: Array, bad: Array, s: Scope) -> None:
+        """What happens where lanes `bad` access `name` at an `index` outside of `axis`."""
+        raise outside(name, axis, extent, int(np.broadcast_to(index, bad.shape)[bad][0]))
 
     def read(self, name: str, source: Array, subscripts: Sequence[Subscript], s: Scope, first: int = 0) -> Array:
         where, rank = self.coordinates(subscripts, s)
@@ -254,8 +270,10 @@ class Tensors:
         return tuple(np.broadcast_to(self.value(b, scope), left[0].shape) for b in combine.bodies)
 
     def _contract(self, v: TensorContract, s: Scope) -> Array:
+        return self.contracted(v, self.value(v.left, s), self.value(v.right, s), s, v.acc)
+
+    def contracted(self, v: TensorContract, l: Array, r: Array, s: Scope, acc: DType) -> Array:
         """Batch dimensions that both sides have are batch; one that only one side has is free there."""
-        l, r = self.value(v.left, s), self.value(v.right, s)
         both = [d for d in range(s.depth) if l.shape[d] == r.shape[d]]
         l_only = [d for d in range(s.depth) if d not in both and r.shape[d] == 1]
         l_keep = [d for d in range(l.ndim) if d >= s.depth or d in both or d in l_only]
@@ -266,7 +284,7 @@ class Tensors:
         batch += [(l_names.index(("left", i)), r_names.index(("right", j))) for i, j in v.batch]
         summed = [(l_names.index(("left", i)), r_names.index(("right", j))) for i, j in v.summed]
         result = numerics.contract(
-            l.reshape([l.shape[d] for d in l_keep]), r.reshape([r.shape[d] for d in r_keep]), summed, batch, acc=v.acc
+            l.reshape([l.shape[d] for d in l_keep]), r.reshape([r.shape[d] for d in r_keep]), summed, batch, acc=acc
         )
         taken = {j for _, j in (*summed, *batch)}
         names = [n for i, n in enumerate(l_names) if i not in {i for i, _ in summed}]
