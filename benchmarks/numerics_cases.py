@@ -201,7 +201,7 @@ def _converted(source: DType, dst: DType, mode: str, results: Array, x: Array) -
         return _equal(results, numerics.bitcast(x, dst, source), np.zeros(1, np.bool_))
     if mode == "saturate":
         return _equal(results, numerics.saturate_cast(x, dst, source), np.zeros(1, np.bool_))
-    return _equal(results, numerics.cast(x, dst, source), numerics.cast_invalid(x, dst, source))
+    return _equal(results, numerics.cast(x, dst, source), numerics.invalid_cast(x, dst, source))
 
 
 # --- operands

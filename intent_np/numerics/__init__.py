@@ -3,10 +3,11 @@
 Each function takes the element type beside the arrays, since `index` and `i64` are stored alike.
 """
 
-from .casts import bitcast, cast, cast_invalid, narrow, saturate_cast
+from .casts import bitcast, cast, narrow, saturate_cast
 from .contractions import contract, matmul
+from .invalidity import invalid, invalid_cast, may_be_invalid
 from .literals import FORMATS, Format, fits, literal
-from .pointwise import apply, invalid, may_be_invalid
+from .pointwise import apply
 from .reductions import (
     accumulate,
     identity,
@@ -23,8 +24,8 @@ from .storage import Array, bits, computing, dtype_of, storage, widen
 from .ulps import bound_holds, distance, ulp_bound
 
 __all__ = [
-    "FORMATS", "Array", "Format", "accumulate", "apply", "bitcast", "bits", "bound_holds", "cast", "cast_invalid",
-    "computing", "contract", "distance", "dtype_of", "fits", "identity", "invalid", "literal", "matmul",
+    "FORMATS", "Array", "Format", "accumulate", "apply", "bitcast", "bits", "bound_holds", "cast",
+    "computing", "contract", "distance", "dtype_of", "fits", "identity", "invalid", "invalid_cast", "literal", "matmul",
     "may_be_invalid", "narrow", "reduce", "reduce_all", "reduce_any", "reduce_max", "reduce_min", "reduce_prod",
     "reduce_sum", "reducible", "saturate_cast", "storage", "ulp_bound", "widen",
 ]  # fmt: skip

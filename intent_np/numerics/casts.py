@@ -1,4 +1,4 @@
-"""Conversions between element types: `cast`, `saturate_cast`, `bitcast`, and which lanes of a cast are invalid.
+"""Conversions between element types: `cast`, `saturate_cast`, `bitcast`.
 
 Every float narrowing rounds once, to nearest even.  `ml_dtypes` narrows f64 and integers through f32, which rounds
 twice; the odd-rounded f32 in between (`_to_odd`) keeps the outcome that of one rounding.
@@ -18,7 +18,7 @@ def cast(x: Array, dst: DType, src: DType) -> Array:
     """`x`, of element type `src`, as `dst`.
 
     Integers wrap; floats round to nearest even and overflow to infinity; floats to integers truncate; anything to bool
-    asks whether it is not zero.  Lanes of `cast_invalid` get some value: 0, or NaN in f8e4m3fn.
+    asks whether it is not zero.  Lanes of `invalid_cast` get some value: 0, or NaN in f8e4m3fn.
     """
     x = np.asarray(x, storage(src))
     if src is dst or storage(src) == storage(dst):
@@ -30,20 +30,7 @@ def cast(x: Array, dst: DType, src: DType) -> Array:
     if dst.is_float:
         return narrow(widen(x, src), dst)
     x = widen(x, src)
-    return np.where(_in_range(x, dst), x, x.dtype.type(0)).astype(storage(dst))
-
-
-@quiet
-def cast_invalid(x: Array, dst: DType, src: DType) -> Array:
-    """The lanes where `cast` is invalid; a rank-0 False where no lane can be."""
-    if dst.name == "f8e4m3fn" and src is not dst and src is not bool_:
-        x = widen(np.asarray(x, storage(src)), src)
-        if not src.is_float:
-            x = x.astype(np.float64)
-        return np.asarray(np.abs(x) >= FORMATS[dst.name].limit)
-    if src.is_float and dst.is_integer:
-        return ~_in_range(widen(np.asarray(x, storage(src)), src), dst)
-    return np.zeros((), np.bool_)
+    return np.where(in_range(x, dst), x, x.dtype.type(0)).astype(storage(dst))
 
 
 @quiet
@@ -63,6 +50,13 @@ def saturate_cast(x: Array, dst: DType, src: DType) -> Array:
         return cast(x, dst, src)
     wide = widen(x, src).astype(np.float64) if src.is_float else _float64(x)
     return narrow(np.clip(wide, -largest, largest), dst)
+
+
+def in_range(x: Array, dst: DType) -> Array:
+    """Where the truncated value of the f32 or f64 array `x` is an integer of `dst`; NaN is not."""
+    least, most = dst.range
+    whole = np.trunc(x)
+    return np.asarray((whole >= float(least)) & (whole < float(most + 1)))  # both powers of two, or 0: exact
 
 
 def bitcast(x: Array, dst: DType, src: DType) -> Array:
@@ -109,18 +103,11 @@ def _float64(x: Array) -> Array:
     return np.where(large, sticky, x).astype(np.float64)
 
 
-def _in_range(x: Array, dst: DType) -> Array:
-    """Where the truncated value of the f32 or f64 array `x` is an integer of `dst`; NaN is not."""
-    least, most = dst.range
-    whole = np.trunc(x)
-    return np.asarray((whole >= float(least)) & (whole < float(most + 1)))  # both powers of two, or 0: exact
-
-
 def _clamped_float(x: Array, dst: DType) -> Array:
     to = storage(dst).type
     least, most = dst.range
     ends = np.where(x > 0, to(most), np.where(x < 0, to(least), to(0)))
-    return np.where(_in_range(x, dst), cast(x, dst, f64 if x.dtype == np.float64 else f32), ends)
+    return np.where(in_range(x, dst), cast(x, dst, f64 if x.dtype == np.float64 else f32), ends)
 
 
 def _clamped_integer(x: Array, dst: DType, src: DType) -> Array:

@@ -1,7 +1,7 @@
 """Operators on integers, `index` and bool: two's complement, Python's division.
 
-NumPy's integer ufuncs already wrap, floor, and give some value for an invalid lane; what they would warn of is
-`invalid`, asked separately.
+NumPy's integer ufuncs already wrap, floor, and give some value for an invalid lane; which lanes those are is said in
+`invalidity.py`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from functools import reduce
 
 import numpy as np
 
-from ..terms.dtypes import DType
 from .storage import Array
 
 Function = Callable[..., Array]
@@ -58,29 +57,4 @@ BOOL: dict[str, Function] = {
     "and": lambda *arrays: reduce(np.logical_and, arrays),
     "or": lambda *arrays: reduce(np.logical_or, arrays),
     "not": np.logical_not,
-}
-
-
-def division_invalid(a: Array, b: Array, dtype: DType) -> Array:
-    """Where `a // b` is invalid, however rounded: by zero, and the one quotient that overflows."""
-    overflows = (a == dtype.range[0]) & (b == -1) if dtype.is_signed else np.zeros(a.shape, np.bool_)
-    return np.asarray(overflows | (b == 0))
-
-
-def remainder_invalid(a: Array, b: Array, dtype: DType) -> Array:
-    """Where `a % b` is invalid: by zero; `min % -1` is 0."""
-    return np.broadcast_to(b == 0, np.broadcast_shapes(a.shape, b.shape))
-
-
-def shift_invalid(a: Array, amount: Array, dtype: DType) -> Array:
-    """Where a shift is invalid: by less than 0 or by the width or more."""
-    return np.broadcast_to((amount < 0) | (amount >= dtype.bits), np.broadcast_shapes(a.shape, amount.shape))
-
-
-INVALID: dict[str, Function] = {
-    "floordiv": division_invalid,
-    "ceil_div": division_invalid,
-    "mod": remainder_invalid,
-    "shl": shift_invalid,
-    "shr": shift_invalid,
 }

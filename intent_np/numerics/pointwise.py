@@ -1,4 +1,4 @@
-"""The NumPy meaning of every pointwise operator on every element type: `apply`, and where it is invalid."""
+"""The NumPy meaning of every pointwise operator on every element type."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from ..terms.operators import Op
 from .casts import narrow
 from .floats import FLOAT, LIBRARY
 from .fma import fma64, fma_odd, fma_single
-from .integers import BOOL, INTEGER, INVALID
-from .literals import FORMATS
+from .integers import BOOL, INTEGER
 from .storage import Array, quiet, storage, widen
 
 BLOCK = 1 << 14  # elements of f64 that stay in the first levels of cache through the many steps of a function
@@ -23,39 +22,18 @@ _FP8 = (f8e4m3fn, f8e5m2)
 def apply(op: Op, *arrays: Array, dtype: DType) -> Array:
     """`op` on broadcast operands of element type `dtype` (of `select`, that of the two values).
 
-    Nothing warns or raises; lanes where `invalid` holds get some value.
+    Nothing warns or raises; lanes that are `invalid` get some value.
     """
     if op.name == "select":
         one, other = (np.asarray(a, storage(dtype)) for a in arrays[1:])
         return np.where(np.asarray(arrays[0], np.bool_), one, other)
     operands = [np.asarray(a, storage(dtype)) for a in arrays]
     if dtype.is_float:
-        return _float(op, operands, dtype, dtype)
+        return evaluate(op, operands, dtype, dtype)
     return np.asarray((BOOL if dtype is bool_ else INTEGER)[op.name](*operands))
 
 
-def may_be_invalid(op: Op, dtype: DType) -> bool:
-    """Whether any operands of element type `dtype` are invalid for `op`."""
-    if dtype.is_float:
-        return dtype.name == "f8e4m3fn" and op.result == "same" and op.name != "select"
-    return op.name in INVALID
-
-
-@quiet
-def invalid(op: Op, *arrays: Array, dtype: DType) -> Array:
-    """The lanes where `op` is invalid (poison); a rank-0 False where no lane can be.
-
-    Division by zero, `min // -1`, shifts outside the width, and f8e4m3fn results beyond its range.
-    """
-    if not may_be_invalid(op, dtype):
-        return np.zeros((), np.bool_)
-    operands = [np.asarray(a, storage(dtype)) for a in arrays]
-    if dtype.is_float:
-        return np.asarray(np.abs(_float(op, operands, dtype, f32)) >= FORMATS[dtype.name].limit)
-    return np.asarray(INVALID[op.name](*operands, dtype))
-
-
-def _float(op: Op, operands: list[Array], dtype: DType, to: DType) -> Array:
+def evaluate(op: Op, operands: list[Array], dtype: DType, to: DType) -> Array:
     """A float operator on `dtype`, its result rounded to `to`."""
     if op.name in LIBRARY:
         return _in_f64(LIBRARY[op.name], operands, to)

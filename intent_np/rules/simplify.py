@@ -103,7 +103,7 @@ def _cast(t: Cast) -> Value:
         from .. import numerics
 
         source = np.asarray(v.value, dtype=numerics.storage(v.dtype))
-        if not bool(np.any(numerics.cast_invalid(source, t.dtype, v.dtype))):
+        if not bool(np.any(numerics.invalid_cast(source, t.dtype, v.dtype))):
             r = numerics.cast(source, t.dtype, v.dtype)
             return const(bool(r) if t.dtype is bool_ else float(r) if t.dtype.is_float else int(r), t.dtype)
     if t.mode == "wrap" and isinstance(v, Apply) and v.op.name == "select" and isinstance(v.args[2], Const):

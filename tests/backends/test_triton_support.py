@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from intent_np.backends.triton.support import SUPPORT
-from intent_np.numerics import apply, cast, cast_invalid, invalid, saturate_cast, storage
+from intent_np.numerics import apply, cast, invalid, invalid_cast, saturate_cast, storage
 from intent_np.terms.dtypes import DTYPES, DType, bf16, f8e5m2, f16, f32, f64, i8, i16, i32, i64, u8, u32, u64
 from intent_np.terms.operators import OPERATORS
 
@@ -150,7 +150,7 @@ def test_wide_integers_round_to_bf16_once(dtype: DType) -> None:
     ties = [((257 + 2 * k) << s) + d for k in range(40) for s in range(54) for d in (-1, 0, 1)]
     signed = [sign * t for t in ties for sign in (1, -1)]
     x = np.concatenate([x, np.array([t for t in signed if least <= t <= most], storage(dtype))])
-    assert not cast_invalid(x, bf16, dtype).any()
+    assert not invalid_cast(x, bf16, dtype).any()
     assert np.array_equal(run("int_to_bfloat16", x.view(Lanes)), cast(x, bf16, dtype))
 
 

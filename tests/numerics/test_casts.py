@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from intent_np.numerics import FORMATS, bitcast, cast, cast_invalid, saturate_cast, storage
+from intent_np.numerics import FORMATS, bitcast, cast, invalid_cast, saturate_cast, storage
 from intent_np.numerics.storage import Array, bits
 from intent_np.terms.dtypes import (
     DTYPES,
@@ -84,7 +84,7 @@ def test_integers_round_once_to_floats(src: DType, dst: DType) -> None:
     values += [sign * (t + d) for t in ties for d in (-1, 0, 1) for sign in (1, -1)]
     values = [v for v in values if least <= v <= most]
     x = np.array(values, storage(src))
-    valid = ~np.broadcast_to(cast_invalid(x, dst, src), x.shape)
+    valid = ~np.broadcast_to(invalid_cast(x, dst, src), x.shape)
     want = np.array([nearest(v, dst) for v in values])
     assert same(cast(x, dst, src).astype(np.float64), want)[valid].all()
     assert valid.tolist() == [dst is not f8e4m3fn or abs(v) < 464 for v in values]
@@ -99,7 +99,7 @@ def test_integers_wrap_or_saturate_to_integers(src: DType, dst: DType) -> None:
     modulus, low = 2**dst.bits, dst.range[0]
     assert cast(x, dst, src).tolist() == [(v - low) % modulus + low for v in values]
     assert saturate_cast(x, dst, src).tolist() == [min(max(v, low), dst.range[1]) for v in values]
-    assert not cast_invalid(x, dst, src).any()
+    assert not invalid_cast(x, dst, src).any()
 
 
 @pytest.mark.parametrize("src", FLOATS, ids=repr)
@@ -111,7 +111,7 @@ def test_floats_truncate_to_integers_or_are_invalid(src: DType, dst: DType) -> N
         values = x.astype(np.float64).tolist()
     least, most = dst.range
     valid = [math.isfinite(v) and least <= math.trunc(v) <= most for v in values]
-    assert cast_invalid(x, dst, src).tolist() == [not v for v in valid]
+    assert invalid_cast(x, dst, src).tolist() == [not v for v in valid]
     with np.errstate(all="raise"):
         got = cast(x, dst, src).tolist()
         clamped = saturate_cast(x, dst, src).tolist()
@@ -125,7 +125,7 @@ def test_floats_truncate_to_integers_or_are_invalid(src: DType, dst: DType) -> N
 def test_saturating_to_integers_from_the_ends() -> None:
     x = np.array([math.inf, -math.inf, math.nan, 3e9, -3e9], np.float32)
     assert saturate_cast(x, i32, f32).tolist() == [2**31 - 1, -(2**31), 0, 2**31 - 1, -(2**31)]
-    assert cast_invalid(x, i32, f32).all()
+    assert invalid_cast(x, i32, f32).all()
 
 
 @pytest.mark.parametrize("dst", FLOATS, ids=repr)
@@ -142,7 +142,7 @@ def test_saturating_to_floats_stays_finite(dst: DType) -> None:
 
 def test_f8e4m3fn_is_valid_below_464() -> None:
     x = np.array([448.0, 463.9, 464.0, 1e9, math.inf, math.nan, -463.9, -464.0], np.float32)
-    assert cast_invalid(x, f8e4m3fn, f32).tolist() == [False, False, True, True, True, False, False, True]
+    assert invalid_cast(x, f8e4m3fn, f32).tolist() == [False, False, True, True, True, False, False, True]
     assert cast(x, f8e4m3fn, f32).astype(np.float32)[[0, 1, 6]].tolist() == [448.0, 448.0, -448.0]
     assert np.isinf(cast(x[3:4], f8e5m2, f32).astype(np.float32)).all()
 

@@ -44,7 +44,7 @@ def evaluate(t: Any, env: Mapping[Any, Array]) -> tuple[Array, Array]:
         elif isinstance(u, Cast):
             v, poison = done[u.value]
             source: Any = u.value.type
-            done[u] = numerics.cast(v, u.dtype, source), poison | numerics.cast_invalid(v, u.dtype, source)
+            done[u] = numerics.cast(v, u.dtype, source), poison | numerics.invalid_cast(v, u.dtype, source)
     return done[t]
 
 

@@ -1,0 +1,106 @@
+"""Which operands are invalid, for every operator and conversion: what the meaning calls poison.
+
+An invalid lane has some value on every machine and never traps; a program must not depend on it.  A row names the
+rule and finds its lanes; what has no row is valid on all bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..terms.dtypes import DType, bool_, f32
+from ..terms.operators import Op
+from .casts import in_range
+from .literals import FORMATS
+from .pointwise import evaluate
+from .storage import Array, quiet, storage, widen
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What makes an integer operator's operands invalid, in words, and `lanes(a, b, dtype)` where they are."""
+
+    about: str
+    lanes: Callable[[Array, Array, DType], Array]
+
+
+def _divides_by_zero_or_overflows(a: Array, b: Array, dtype: DType) -> Array:
+    if not dtype.is_signed:
+        return _divides_by_zero(a, b, dtype)
+    return np.asarray((b == 0) | (a == dtype.range[0]) & (b == -1))
+
+
+def _divides_by_zero(a: Array, b: Array, dtype: DType) -> Array:
+    return np.broadcast_to(b == 0, np.broadcast_shapes(a.shape, b.shape))
+
+
+def _shifts_outside(a: Array, amount: Array, dtype: DType) -> Array:
+    return np.broadcast_to((amount < 0) | (amount >= dtype.bits), np.broadcast_shapes(a.shape, amount.shape))
+
+
+_DIVISION = Rule("division by zero; the smallest value by -1", _divides_by_zero_or_overflows)
+_SHIFT = Rule("a shift by less than 0, or by the width or more", _shifts_outside)
+
+INTEGER: dict[str, Rule] = {
+    "floordiv": _DIVISION,
+    "ceil_div": _DIVISION,
+    "mod": Rule("division by zero", _divides_by_zero),
+    "shl": _SHIFT,
+    "shr": _SHIFT,
+}
+
+# float operators that never leave the range: of `ceil` and `round` too, since values from 16 on are whole
+_NO_LARGER = {
+    "select", "neg", "abs", "sign", "maximum", "minimum", "maximum_num", "minimum_num", "fmod",
+    "floor", "ceil", "round",
+}  # fmt: skip
+NO_INFINITY = "a result that rounds past the largest finite value, since the type has no infinity"
+NOT_AN_INTEGER = "NaN, an infinity, or a truncated value outside the range"
+
+
+def about(op: Op, dtype: DType) -> str:
+    """What is invalid for `op` on operands of `dtype`, in words; empty where nothing is."""
+    if dtype.is_float:
+        grows = op.result == "same" and op.name not in _NO_LARGER
+        return NO_INFINITY if grows and not FORMATS[dtype.name].infinite else ""
+    return INTEGER[op.name].about if dtype is not bool_ and op.name in INTEGER else ""
+
+
+def about_cast(dst: DType, src: DType) -> str:
+    """What is invalid for a cast from `src` to `dst`, in words; empty where nothing is."""
+    if src.is_float and dst.is_integer:
+        return NOT_AN_INTEGER
+    bounded = dst.is_float and not FORMATS[dst.name].infinite
+    return NO_INFINITY if bounded and src is not dst and src is not bool_ else ""
+
+
+def may_be_invalid(op: Op, dtype: DType) -> bool:
+    """Whether any operands of element type `dtype` are invalid for `op`."""
+    return about(op, dtype) != ""
+
+
+@quiet
+def invalid(op: Op, *arrays: Array, dtype: DType) -> Array:
+    """The lanes where `op` is invalid on operands of `dtype`, broadcast; a rank-0 False where no lane can be."""
+    if not may_be_invalid(op, dtype):
+        return np.zeros((), np.bool_)
+    operands = [np.asarray(a, storage(dtype)) for a in arrays]
+    if dtype.is_float:
+        return np.asarray(np.abs(evaluate(op, operands, dtype, f32)) >= FORMATS[dtype.name].limit)
+    a, b = operands
+    return np.asarray(INTEGER[op.name].lanes(a, b, dtype))
+
+
+@quiet
+def invalid_cast(x: Array, dst: DType, src: DType) -> Array:
+    """The lanes where `cast` from `src` to `dst` is invalid; a rank-0 False where no lane can be."""
+    rule = about_cast(dst, src)
+    if not rule:
+        return np.zeros((), np.bool_)
+    x = widen(np.asarray(x, storage(src)), src)
+    if rule is NOT_AN_INTEGER:
+        return ~in_range(x, dst)
+    return np.asarray(np.abs(x.astype(np.float64)) >= FORMATS[dst.name].limit)
