@@ -7,6 +7,7 @@ _CHAPTERS = {
     "pointwise": "Element by element",
     "shapes": "Shapes and constant tensors",
     "reductions": "Reductions",
+    "scans": "Scans, order and counts",
     "contractions": "Contractions",
 }
 

@@ -71,4 +71,20 @@ ROWS = (
         "store I.cast(value, I.{dtype})",
         "a value of dtype {dtype}",
     ),
+    ErrorCode(
+        "E210",
+        COMPILE,
+        "{k} of {extent} members are asked for",
+        "What is selected exists: there is no smallest part of nothing, and no member past the end.",
+        "choose a k from 1 to the extent; an extent known only at the call needs a guard such as: if N >= 8",
+        "a k from 1 to {extent}, provably",
+    ),
+    ErrorCode(
+        "E211",
+        COMPILE,
+        "the cut axis of {operation} meets {construct}",
+        "The compiler cuts the axis where it likes, so that nothing may depend on where a slice begins or ends: its "
+        "extent shapes tensors, and along it stand pointwise operations, I.reduce, I.scan and contractions.",
+        "pass coordinates as a component of the source: I.indices(axis); and do the rest before or behind the region",
+    ),
 )

@@ -67,7 +67,7 @@ def subregion(source: Domain, part: Slice) -> Domain:
         )
     lo = source.lo if part.begin is None else simplify(index_value(part.begin))
     hi = source.hi if part.end is None else simplify(index_value(part.end))
-    facts = _known()
+    facts = known()
     checks = (
         (source.lo, lo, "the begin of the source"),
         (lo, hi, "its own begin"),
@@ -82,7 +82,7 @@ def subregion(source: Domain, part: Slice) -> Domain:
 
 def ordered(d: Domain) -> Domain:
     """A domain whose coordinates become an axis, its bounds proved to be in order; a loop needs no such proof."""
-    if not bounds.at_most(d.lo, d.hi, _known()):
+    if not bounds.at_most(d.lo, d.hi, known()):
         raise _disordered(d.lo, d.hi, f"{extent_text(d.lo)} <= {extent_text(d.hi)}")
     return d
 
@@ -92,7 +92,7 @@ def _disordered(small: Value, large: Value, expected: str, what: str = "") -> Ex
     return fail("E309", expected=expected, found=found)
 
 
-def _known() -> tuple[Value, ...]:
+def known() -> tuple[Value, ...]:
     """What holds here: conditions of enclosing branches, and that enclosing loops have a member in hand."""
     state = capture()
     from intent_np.terms.index import le, lt
@@ -147,7 +147,7 @@ def _subscript(name: str, axis: int, extent: Value, item: Any) -> Subscript:
     if is_literal(item) and not isinstance(item, bool) and isinstance(item, int):
         return At(_static(name, axis, extent, item))
     at = simplify(index_value(item)) if isinstance(item, Const) else index_value(item)
-    facts = _known()
+    facts = known()
     if not (bounds.nonnegative(at, facts) and bounds.below(at, extent, facts)):
         raise outside(name, axis, extent, extent_text(at), facts)
     return At(at)
@@ -161,8 +161,8 @@ def _static(name: str, axis: int, extent: Value, item: int) -> Value:
             raise fail("E308", index=item, axis=axis, name=name, extent=size, found=f"index {item}")
         return const(item % size)
     needed = const(-item - 1 if item < 0 else item)
-    if not bounds.below(needed, extent, _known()):
-        raise outside(name, axis, extent, str(item), _known())
+    if not bounds.below(needed, extent, known()):
+        raise outside(name, axis, extent, str(item), known())
     return simplify(add(extent, const(item))) if item < 0 else const(item)
 
 
@@ -185,7 +185,7 @@ def _slice(name: str, axis: int, extent: Value, part: Slice) -> Domain:
 
 
 def _inside(name: str, axis: int, extent: Value, d: Domain) -> None:
-    facts = _known()
+    facts = known()
     ordered(d)
     root = d.source if isinstance(d.source, Domain) else d
     for r in (d, root):
@@ -251,5 +251,5 @@ def write(target: View, items: Any, v: Any) -> None:
             right=shape_text(given),
             found=f"a value of {shape_text(given)} assigned to {target.name} at {shape_text(shape)}",
         )
-    races.written_once(target, entries, state.points, _known())
+    races.written_once(target, entries, state.points, known())
     state.emit(Write(target, entries, v))

@@ -1,19 +1,20 @@
-"""Reductions: the builtin ones, and `reduce` over any associative and commutative combine."""
+"""Reductions: the builtin ones, `reduce` over any associative and commutative combine, and the place of an extreme."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from intent_np.terms.dtypes import DType, bool_, dtype
-from intent_np.terms.index import Const, Value
-from intent_np.terms.logical import TensorReduce, element, shape_of
+from intent_np.terms.dtypes import DType, bool_, dtype, index
+from intent_np.terms.index import Const, Value, apply, select
+from intent_np.terms.logical import Along, Indices, NewAxis, Take, TensorReduce, element, shape_of
 from intent_np.terms.normal import Arg, Combine, Proj, builtin, identity
 
-from . import calls
-from .context import capture, fail, static
-from .declare import Intrinsic, intrinsic, member_of
-from .elaborate import Operand, convert, describe, fit, is_tensor, literal, show
-from .products import Record, alike, leaves, refilled
+from .combines import combined
+from .context import fail
+from .declare import declared, intrinsic, member_of
+from .elaborate import Operand, convert, describe, show
+from .indexing import whole
+from .products import refilled
 from .shapes import axis_of, tensor
 
 # What `sum` accumulates in where the author says nothing; other dtypes keep theirs.
@@ -39,20 +40,34 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
     return tuple(sorted(axes, reverse=True))
 
 
-def _builtin(name: str, v: Operand, axis: Any, keepdims: Any, acc_dtype: Any = None) -> Value:
-    v = tensor(f"reduce.{name}", v)
-    if not isinstance(keepdims, bool):
+def one_axis(name: str, axis: Any, rank: int) -> int:
+    """The axis of an operation along one; that of a vector need not be named."""
+    if axis is None and rank == 1:
+        return 0
+    if axis is None:
+        raise fail("E113", name=f"I.{name}", signature=f"I.{name}(value, axis)", found=f"no axis of {rank}")
+    return axis_of(axis, rank)
+
+
+def flag(name: str, parameter: str, v: Any) -> bool:
+    """A bool that is known when compiling."""
+    if not isinstance(v, bool):
         raise fail(
             "E113",
-            name=f"I.reduce.{name}",
-            signature=f"I.reduce.{name}(value, axis, keepdims=True)",
-            found=describe(keepdims),
+            name=f"I.{name}",
+            signature=f"I.{name}(value, axis, {parameter}=True)",
+            found=f"{parameter}={describe(v)}",
         )
+    return v
+
+
+def accumulated(name: str, kind: str, v: Value, acc_dtype: Any = None) -> Value:
+    """The operand of the builtin reduction `kind`, in the dtype that it accumulates in; `name` is that of the call."""
     d = element(v.type)
-    if name in ("any", "all") and d is not bool_:
+    if kind in ("any", "all") and d is not bool_:
         raise fail(
             "E202",
-            operation=f"I.reduce.{name}",
+            operation=f"I.{name}",
             dtype=d,
             expected="bool",
             found=show(v),
@@ -62,117 +77,54 @@ def _builtin(name: str, v: Operand, axis: Any, keepdims: Any, acc_dtype: Any = N
         if not isinstance(acc_dtype, DType) or acc_dtype is bool_ or d.is_float and not acc_dtype.is_float:
             raise fail(
                 "E202",
-                operation=f"I.reduce.{name} of {d} with acc_dtype",
+                operation=f"I.{name} of {d} with acc_dtype",
                 dtype=describe(acc_dtype),
                 expected="a number type that holds the values",
                 found=describe(acc_dtype),
                 fix="name a wider dtype",
             )
-        v = convert(v, acc_dtype)
-    elif name not in ("any", "all") and d is bool_:
+        return convert(v, acc_dtype)
+    if kind not in ("any", "all") and d is bool_:
         raise fail(
             "E202",
-            operation=f"I.reduce.{name}",
+            operation=f"I.{name}",
             dtype=d,
             found=show(v),
-            fix=f"name the accumulator, for example I.reduce.{name}(value, axis, acc_dtype=I.i32)"
-            if name in ("sum", "prod")
+            fix=f"name the accumulator, for example I.{name}(value, axis, acc_dtype=I.i32)"
+            if kind in ("sum", "prod")
             else "use I.reduce.any or I.reduce.all",
         )
-    elif name == "sum" and d.name in ACCUMULATORS:
-        v = convert(v, dtype(ACCUMULATORS[d.name]))
+    if kind == "sum" and d.name in ACCUMULATORS:
+        return convert(v, dtype(ACCUMULATORS[d.name]))
+    return v
+
+
+def _builtin(kind: str, v: Operand, axis: Any, keepdims: Any, acc_dtype: Any = None) -> Value:
+    name = f"reduce.{kind}"
+    v = tensor(name, v)
+    flag(name, "keepdims", keepdims)
+    v = accumulated(name, kind, v, acc_dtype)
     d = element(v.type)
     for a in axes_of(axis, len(shape_of(v))):
-        v = TensorReduce((v,), a, builtin(name, d), (identity(name, d),), keepdims)
+        v = TensorReduce((v,), a, builtin(kind, d), (identity(kind, d),), keepdims)
     return v
 
 
 @intrinsic
-def reduce(value: Any, axis: Any = None, *, identity: Any, combine: Any, combine_operands: Any = ()) -> Any:
-    """Combine the members along `axis` (None: all axes) in any order.
+def reduce(
+    value: Any, axis: Any = None, *, identity: Any, combine: Any, combine_operands: Any = (), keepdims: bool = False
+) -> Any:
+    """Combine the members along `axis` (None: all axes; or several) in any order.
 
     `combine(a, b, *combine_operands)` is associative and commutative; each side is one scalar, tuple or record, like
-    `value` and `identity`.  Nothing gives the identity."""
-    values = [tensor("reduce", v) for v in leaves(value)]
-    starts = list(leaves(identity))
-    if not alike(value, identity):
-        raise fail(
-            "E208",
-            operation="I.reduce",
-            suggestion="give one identity for each component of the value",
-            expected=f"an identity like {describe(value)}",
-            found=describe(identity),
-        )
-    shape = fit(values, "I.reduce")
-    for v in values:
-        if shape_of(v) != shape:
-            raise fail("E204", left=str(describe(values[0])), right=describe(v), found="components of different shapes")
-    dtypes = tuple(element(v.type) for v in values)
-    identities = tuple(_identity(i, d) for i, d in zip(starts, dtypes, strict=True))
-    region = _combine(value, dtypes, combine, combine_operands)
-    for a in axes_of(axis, len(shape)):
-        made = TensorReduce(tuple(values), a, region, identities)
+    `value` and `identity`.  Operands are scalars, known only at run time too.  Nothing gives the identity."""
+    flag("reduce", "keepdims", keepdims)
+    c = combined("I.reduce", value, identity, combine, combine_operands)
+    values = list(c.values)
+    for a in axes_of(axis, len(c.shape)):
+        made = TensorReduce(tuple(values), a, c.combine, c.identities, keepdims, c.operands)
         values = [made] if len(values) == 1 else [Proj(made, i) for i in range(len(values))]
     return refilled(value, values)
-
-
-def _identity(v: Any, d: DType) -> Const:
-    v = static(v)
-    if isinstance(v, Const) and v.dtype is d:
-        return v
-    if isinstance(v, bool | int | float):
-        return literal(v, d)
-    raise fail(
-        "E113",
-        name="I.reduce",
-        signature="I.reduce(value, axis, identity=0.0, combine=helper)",
-        found=f"identity={describe(v)}",
-        expected="an identity that is known when compiling",
-    )
-
-
-def _combine(value: Any, dtypes: tuple[DType, ...], combine: Any, operands: Any) -> Combine:
-    """The combine read over arguments: closed, pure, one body a component."""
-    operands = operands if isinstance(operands, tuple) else (operands,)
-    if any(isinstance(x, Value) and not isinstance(x, Const) for v in operands for x in leaves(v)):
-        raise fail(
-            "E102", construct="a runtime combine operand", suggestion="make it a component of the value, or a Constexpr"
-        )
-    if not isinstance(combine, Intrinsic | calls.Callee):
-        raise fail(
-            "E113",
-            name="I.reduce",
-            signature="I.reduce(value, axis, identity=..., combine=helper)",
-            found=f"combine={describe(combine)}",
-            expected="a helper decorated with @intent.fn, or an operation such as I.maximum",
-        )
-    sides = []
-    for side in "ab":
-        sides.append(refilled(value, [Arg(side, i, d) for i, d in enumerate(dtypes)]))
-    state = capture()
-    outer, state.pure = state.pure, "the combine of a reduction"
-    try:
-        result = calls.call(combine, (*sides, *operands), {})
-    finally:
-        state.pure = outer
-    if (
-        isinstance(value, Record)
-        and isinstance(result, Record)
-        and value.names != result.names
-        and set(value.names) == set(result.names)
-    ):
-        result = Record(value.names, tuple(result.values[result.names.index(n)] for n in value.names))
-    bodies = [b if isinstance(b, Value) else literal(b, d) for b, d in zip(leaves(result), dtypes, strict=False)]
-    found = tuple(b.type for b in bodies)
-    if not alike(value, result) or found != dtypes or any(map(is_tensor, bodies)):
-        raise fail(
-            "E208",
-            operation="the combine of I.reduce",
-            suggestion="return one scalar for each component, in its dtype",
-            expected=f"({', '.join(map(str, dtypes))})",
-            found=f"({', '.join(show(b) for b in bodies)})",
-        )
-    return Combine(dtypes, tuple(bodies))
 
 
 @member_of(reduce)
@@ -209,3 +161,59 @@ def _any(value: Operand, axis: Any = None, keepdims: bool = False) -> Value:
 def _all(value: Operand, axis: Any = None, keepdims: bool = False) -> Value:
     """Whether every member is true."""
     return _builtin("all", value, axis, keepdims)
+
+
+# ---- the place of an extreme
+
+
+@intrinsic
+def arg_reduce(*_: Any) -> Any:
+    """The two operations `I.arg_reduce.max` and `I.arg_reduce.min`."""
+    raise fail("E113", name="I.arg_reduce", signature="I.arg_reduce.max(value, axis) or I.arg_reduce.min(value, axis)")
+
+
+def _arg_reduce(kind: str, value: Operand, axis: Any, keepdims: Any) -> tuple[Value, Value]:
+    name = f"arg_reduce.{kind}"
+    v = tensor(name, value)
+    shape, d = shape_of(v), element(v.type)
+    flag(name, "keepdims", keepdims)
+    a = one_axis(name, axis, len(shape))
+    places: Value = Indices(whole(shape[a]))
+    if behind := len(shape) - 1 - a:  # a column that broadcasts over the axes behind it
+        places = Take(places, (Along(whole(shape[a])), *[NewAxis()] * behind))
+    neutral = identity({"max": "any", "min": "all"}[kind] if d is bool_ else kind, d)
+    made = TensorReduce((v, places), a, _winner(kind, d), (neutral, Const(index.range[1], index)), keepdims)
+    return Proj(made, 0), Proj(made, 1)
+
+
+def _winner(kind: str, d: DType) -> Combine:
+    """The larger (smaller) value with its position: NaN before all others, the lower position of equal ones."""
+    a, b = Arg("a", 0, d), Arg("b", 0, d)
+    at, bt = Arg("a", 1, index), Arg("b", 1, index)
+    low, high = (a, b) if kind == "max" else (b, a)
+    if d is bool_:
+        better, same = apply("and", apply("not", low), high), apply("eq", a, b)
+    else:
+        better, same = apply("lt", low, high), apply("eq", a, b)
+    if d.is_float:
+        nan_a, nan_b = apply("isnan", a), apply("isnan", b)
+        better = apply("or", better, apply("and", nan_b, apply("not", nan_a)))
+        same = apply("or", same, apply("and", nan_a, nan_b))
+    take = apply("or", better, apply("and", same, apply("lt", bt, at)))
+    return Combine((d, index), (select(take, b, a), select(take, bt, at)))
+
+
+def _argmax(value: Operand, axis: Any = None, keepdims: bool = False) -> tuple[Value, Value]:
+    """(largest members, their positions) along an axis: the lowest position of equal ones, NaN before all others.  Of
+    nothing, -inf (or the smallest integer) and the largest index."""
+    return _arg_reduce("max", value, axis, keepdims)
+
+
+def _argmin(value: Operand, axis: Any = None, keepdims: bool = False) -> tuple[Value, Value]:
+    """(smallest members, their positions) along an axis: the lowest position of equal ones, NaN before all others.  Of
+    nothing, inf (or the largest integer) and the largest index."""
+    return _arg_reduce("min", value, axis, keepdims)
+
+
+declared("arg_reduce.max", _argmax)
+declared("arg_reduce.min", _argmin)

@@ -7,6 +7,7 @@ from .casts import bitcast, cast, narrow, saturate_cast
 from .contractions import contract, matmul
 from .invalidity import invalid, invalid_cast, may_be_invalid
 from .literals import FORMATS, Format, fits, literal
+from .order import argsort, histogram
 from .pointwise import apply
 from .reductions import (
     accumulate,
@@ -24,8 +25,8 @@ from .storage import Array, bits, computing, dtype_of, storage, widen
 from .ulps import bound_holds, distance, ulp_bound
 
 __all__ = [
-    "FORMATS", "Array", "Format", "accumulate", "apply", "bitcast", "bits", "bound_holds", "cast",
-    "computing", "contract", "distance", "dtype_of", "fits", "identity", "invalid", "invalid_cast", "literal", "matmul",
-    "may_be_invalid", "narrow", "reduce", "reduce_all", "reduce_any", "reduce_max", "reduce_min", "reduce_prod",
-    "reduce_sum", "reducible", "saturate_cast", "storage", "ulp_bound", "widen",
+    "FORMATS", "Array", "Format", "accumulate", "apply", "argsort", "bitcast", "bits", "bound_holds", "cast",
+    "computing", "contract", "distance", "dtype_of", "fits", "histogram", "identity", "invalid", "invalid_cast",
+    "literal", "matmul", "may_be_invalid", "narrow", "reduce", "reduce_all", "reduce_any", "reduce_max", "reduce_min",
+    "reduce_prod", "reduce_sum", "reducible", "saturate_cast", "storage", "ulp_bound", "widen",
 ]  # fmt: skip

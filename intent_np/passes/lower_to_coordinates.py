@@ -17,6 +17,7 @@ from ..rules.bounds import inside
 from ..rules.simplify import node
 from ..terms import logical as L
 from ..terms.core import arena, find, inherit, named, replace, rewrite
+from ..terms.dtypes import index
 from ..terms.index import Apply, Cast, Const, Value, add, apply, conjunction, const, is_const, mul, sub
 from ..terms.normal import NORMAL, Axis, Contract, Coord, Load, Program, Proj, Reduce, Store, builtin, identity
 from .base import nanopass
@@ -169,9 +170,11 @@ class _Lowering:
                 return self._reduce(v, where)
             case L.TensorContract():
                 return self._contract(v, where)
+            case L.Histogram():
+                return self._histogram(v, where)
             case Proj():
                 return Proj(self.at(v.value, where), v.position)
-        raise error("E708", _span(v), construct=f"a value of kind {type(v).__name__}")
+        raise error("E708", _span(v), construct=getattr(v, "spelled", f"a value of kind {type(v).__name__}"))
 
     def _indices(self, subscripts: tuple[L.Subscript, ...], where: Positions) -> Positions:
         rest, out = iter(where), []
@@ -199,7 +202,28 @@ class _Lowering:
             linear = node(apply("floordiv", linear, self.scalar(e)))
         return (*where[:same], *out)
 
+    def _histogram(self, v: L.Histogram, where: Positions) -> Any:
+        """For each bin, how many members are its number."""
+        taken = frozenset().union(*(p.lanes for p in where))
+        inside: Positions = ()
+        axes = []
+        for d in self.domains(v.values):
+            a = self.axis(d, taken)
+            taken |= {a}
+            axes.append(a)
+            inside = (*inside, self.position(d, a))
+        # a member as an index: a u64 that is none becomes negative, and is in no bin
+        counted: Any = apply("eq", node(Cast(self.fitted(v.values, inside), index)), where[0])
+        if v.valid is not None:
+            counted = apply("and", counted, self.fitted(v.valid, inside))
+        total: Any = node(Cast(node(counted), v.dtype))
+        for a in reversed(axes):
+            total = node(Reduce(a, builtin("sum", v.dtype), (total,), (identity("sum", v.dtype),)))
+        return total
+
     def _reduce(self, v: L.TensorReduce, where: Positions) -> Any:
+        if v.operands:
+            raise error("E708", _span(v), construct="a combine operand that is known only at run time")
         shape = L.broadcast(tuple(L.shape_of(x) for x in v.values))
         d = (self._merged(v.values, len(shape))[v.dimension]) or L.Domain(const(0), shape[v.dimension])
         outer = where[: v.dimension], where[v.dimension + v.keepdims :]

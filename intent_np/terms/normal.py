@@ -387,14 +387,17 @@ def builtin_name(c: Combine) -> str | None:
 
 
 def identity(name: str, d: DType) -> Const:
-    """The identity of a builtin reduction: the maximum of nothing is -inf, or the smallest integer."""
+    """The identity of a builtin reduction: the maximum of nothing is -inf, or the smallest number of the type."""
     if name in ("any", "all"):
         return Const(name == "all", bool_)
     if name in ("sum", "prod"):
         one = 0 if name == "sum" else 1
         return Const(float(one) if d.is_float else one, d)
     if d.is_float:
-        return Const(float("-inf") if name == "max" else float("inf"), d)
+        from ..numerics.literals import FORMATS
+
+        top = float("inf") if FORMATS[d.name].infinite else FORMATS[d.name].largest
+        return Const(-top if name == "max" else top, d)
     return Const(d.range[0 if name == "max" else 1], d)
 
 

@@ -32,20 +32,19 @@ from ...terms.logical import (
     State,
     Subscript,
     Take,
-    TensorContract,
-    TensorReduce,
     Transpose,
     element,
     shape_of,
 )
-from ...terms.normal import Arg, Combine, Proj, builtin_name, identity
+from ...terms.normal import Arg, Proj
 from ...terms.operators import OPERATORS, Op
 from ..arrays.access import gather
 from ..arrays.arguments import Arguments
+from .regions import Regions
 from .scope import Dependence, Result, Scope, lift
 
 
-class Tensors:
+class Tensors(Regions):
     """Evaluates values in scopes; `loop` performs an ordered loop whose result is asked for before it was performed."""
 
     def __init__(self, arguments: Arguments, loop: Callable[[Ordered, Scope], None]) -> None:
@@ -119,10 +118,6 @@ class Tensors:
             case Reshape(value):
                 whole = self.value(value, s)
                 return whole.reshape(whole.shape[: s.depth] + self.sizes(v, s))
-            case TensorReduce():
-                return self._reduce(v, s)
-            case TensorContract():
-                return self._contract(v, s)
             case Pack(values):
                 return tuple(self.value(x, s) for x in values)
             case Proj(value, position):
@@ -137,7 +132,7 @@ class Tensors:
                 return s.known[v]
             case LoopVar() | State() | Formal() | Arg():
                 raise error("E702", language="logical", found=f"{v} is used outside of what binds it")
-        raise error("E702", language="logical", found=f"a {type(v).__name__}, which has no value")
+        return self.structured(v, s)
 
     # ---- pointwise
 
@@ -145,12 +140,12 @@ class Tensors:
         if self._is_branch(op, args):
             return self._branches(v, args, s)
         rank = max(len(shape_of(a)) for a in args)
-        arrays = [self._aligned(a, rank, s) for a in args]
+        arrays = [self.aligned(a, rank, s) for a in args]
         if op.arity < 0:
             return functools.reduce(lambda a, b: numerics.apply(op, a, b, dtype=_dtype(args[0])), arrays)
         return numerics.apply(op, *arrays, dtype=_dtype(args[-1]))
 
-    def _aligned(self, v: Value, rank: int, s: Scope) -> Array:
+    def aligned(self, v: Value, rank: int, s: Scope) -> Array:
         """`v` with 1s between the batch and its own dimensions, so that NumPy aligns it from the right."""
         a = self.value(v, s)
         return a.reshape(a.shape[: s.depth] + (1,) * (rank - len(shape_of(v))) + a.shape[s.depth :])
@@ -169,9 +164,9 @@ class Tensors:
         chosen = self.value(args[0], s)
         rank = len(shape_of(v))
         if chosen.all() or not chosen.any():
-            only = self._aligned(args[1 if chosen.all() else 2], rank, s)
+            only = self.aligned(args[1 if chosen.all() else 2], rank, s)
             return np.broadcast_to(only, np.broadcast_shapes(only.shape, (1,) * s.depth + self.sizes(v, s)))
-        sides = [self._aligned(a, rank, s.guarded(c)) for a, c in ((args[1], chosen), (args[2], ~chosen))]
+        sides = [self.aligned(a, rank, s.guarded(c)) for a, c in ((args[1], chosen), (args[2], ~chosen))]
         return numerics.apply(OPERATORS["select"], lift(chosen, s.depth, s.depth + rank), *sides, dtype=_dtype(v))
 
     # ---- memory
@@ -232,70 +227,6 @@ class Tensors:
         for d, n in enumerate(source.shape[: s.depth]):
             lanes.append(np.arange(n).reshape((1,) * d + (n,) + (1,) * (s.depth - d - 1 + rank)))
         return self._gathered(name, source, lanes + where, rank, s, s.depth)
-
-    # ---- structured
-
-    def _reduce(self, v: TensorReduce, s: Scope) -> Result:
-        rank = max(len(shape_of(x)) for x in v.values)
-        axis = s.depth + v.dimension
-        arrays = [self._aligned(x, rank, s) for x in v.values]
-        name = builtin_name(v.combine)
-        if name is not None and v.identities[0] is identity(name, v.combine.dtypes[0]):
-            op = OPERATORS[
-                {"sum": "add", "prod": "mul", "max": "maximum", "min": "minimum", "any": "or", "all": "and"}[name]
-            ]
-            return numerics.reduce(op, arrays[0], axis, v.combine.dtypes[0], v.keepdims)
-        whole = np.broadcast_shapes(*(a.shape for a in arrays))
-        lines = tuple(np.moveaxis(np.broadcast_to(a, whole), axis, 0) for a in arrays)
-        results = self.folded(v.combine, lines, v.identities)
-        results = tuple(np.expand_dims(r, axis) for r in results) if v.keepdims else results
-        return results[0] if len(results) == 1 else results
-
-    def folded(self, combine: Combine, lines: tuple[Array, ...], identities: tuple[Const, ...]) -> tuple[Array, ...]:
-        """The members along the first dimension, neighbours combined until one is left; of none, the identity."""
-        if lines[0].shape[0] == 0:
-            return tuple(np.full(x.shape[1:], i.value, x.dtype) for x, i in zip(lines, identities, strict=True))
-        while (n := lines[0].shape[0]) > 1:
-            even = n - n % 2
-            pairs = self.combined(combine, tuple(x[0:even:2] for x in lines), tuple(x[1:even:2] for x in lines))
-            lines = tuple(np.concatenate((p, x[even:])) for p, x in zip(pairs, lines, strict=True))
-        return tuple(x[0] for x in lines)
-
-    def combined(self, combine: Combine, left: tuple[Array, ...], right: tuple[Array, ...]) -> tuple[Array, ...]:
-        """`combine` of arrays of one shape, elementwise."""
-        sides = [Arg(side, i, d) for side in "ab" for i, d in enumerate(combine.dtypes)]
-        scope = Scope(Scope(), sides, left[0].shape)
-        for name, value in zip(sides, (*left, *right), strict=True):
-            scope.bind(name, value)
-        return tuple(np.broadcast_to(self.value(b, scope), left[0].shape) for b in combine.bodies)
-
-    def _contract(self, v: TensorContract, s: Scope) -> Array:
-        return self.contracted(v, self.value(v.left, s), self.value(v.right, s), s, v.acc)
-
-    def contracted(self, v: TensorContract, l: Array, r: Array, s: Scope, acc: DType) -> Array:
-        """Batch dimensions that both sides have are batch; one that only one side has is free there."""
-        both = [d for d in range(s.depth) if l.shape[d] == r.shape[d]]
-        l_only = [d for d in range(s.depth) if d not in both and r.shape[d] == 1]
-        l_keep = [d for d in range(l.ndim) if d >= s.depth or d in both or d in l_only]
-        r_keep = [d for d in range(r.ndim) if d >= s.depth or d not in l_only and (d in both or r.shape[d] != 1)]
-        l_names = [("batch", d) if d < s.depth else ("left", d - s.depth) for d in l_keep]
-        r_names = [("batch", d) if d < s.depth else ("right", d - s.depth) for d in r_keep]
-        batch = [(l_names.index(("batch", d)), r_names.index(("batch", d))) for d in both]
-        batch += [(l_names.index(("left", i)), r_names.index(("right", j))) for i, j in v.batch]
-        summed = [(l_names.index(("left", i)), r_names.index(("right", j))) for i, j in v.summed]
-        result = numerics.contract(
-            l.reshape([l.shape[d] for d in l_keep]), r.reshape([r.shape[d] for d in r_keep]), summed, batch, acc=acc
-        )
-        taken = {j for _, j in (*summed, *batch)}
-        names = [n for i, n in enumerate(l_names) if i not in {i for i, _ in summed}]
-        names += [n for j, n in enumerate(r_names) if j not in taken]
-        order = sorted(range(len(names)), key=lambda k: ({"batch": 0, "left": 1, "right": 2}[names[k][0]], names[k][1]))
-        result = result.transpose(order)
-        present = {n[1] for n in names if n[0] == "batch"}
-        for d in range(s.depth):
-            if d not in present:
-                result = np.expand_dims(result, d)
-        return result
 
 
 _CASTS: dict[str, Callable[[Array, DType, DType], Array]] = {

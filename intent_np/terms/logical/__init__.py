@@ -13,11 +13,13 @@ from ..core import Term, find, term
 from ..index import Apply, Cast, Const, Extent, Param, Stride
 from ..language import Language, declared_in
 from ..normal import Arg, Combine, Effect, Proj, Target, View, check_parameters
-from . import domains, functions, statements, structured, tensors
+from . import contractions, domains, functions, regions, statements, structured, tensors
+from .contractions import Quantize, QuantizedDot, ScaledContract, SparseContract, TensorContract
 from .domains import Along, At, Domain, LoopVar, NewAxis, Subscript, indexed
 from .functions import Call, Formal, Function
+from .regions import RegionFold, RegionScan
 from .statements import After, Branch, Ordered, Parallel, Start, State, Write, performed
-from .structured import TensorContract, TensorReduce
+from .structured import Histogram, TensorReduce, TensorScan, TensorSort
 from .tensors import Convert, Filled, Indices, Pack, Pointwise, Read, Reshape, Take, Transpose
 from .types import TensorType, broadcast, element, shape_of
 
@@ -51,7 +53,7 @@ LOGICAL = Language(
     "logical", root=LogicalProgram, about=__doc__ or "", rules=(no_races,),
     terms=(
         Const, Extent, Stride, Param, View, Apply, Cast, Arg, Combine, Proj, Target,
-        *declared_in(domains), *declared_in(tensors), *declared_in(structured), *declared_in(functions),
-        *declared_in(statements), LogicalProgram,
+        *declared_in(domains), *declared_in(tensors), *declared_in(structured), *declared_in(contractions),
+        *declared_in(functions), *declared_in(regions), *declared_in(statements), LogicalProgram,
     ),
 )  # fmt: skip
