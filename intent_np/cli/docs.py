@@ -37,9 +37,15 @@ SHOWN: Final = (
 )
 """The kernels whose Triton is shown in the specification."""
 
+NUMBERS: Final = (
+    "float types", "operators", "promises", "special values", "special powers", "conversions", "accumulators", "codecs",
+)  # fmt: skip
+"""The tables of numbers, named as the functions that make them."""
+
 PARTS: Final = (
     Part("language.md", "operations", "intent_np.documentation.language:operations"),
     Part("index.md", "operators", "intent_np.documentation.grammar:operators"),
+    *(Part("numbers.md", name, f"intent_np.documentation.numbers:{name.replace(' ', '_')}") for name in NUMBERS),
     Part("errors.md", "codes", "intent_np.documentation.errors:error_index"),
     Part("passes.md", "passes", "intent_np.documentation.passes:pass_table", ("kernels", "specs/small_programs.py")),
     Part("../README.md", "softmax", TRITON, ("kernels/softmax.py:softmax",)),

@@ -13,6 +13,30 @@ from .literals import FORMATS
 from .storage import Array, quiet, storage, widen
 
 
+def about(dst: DType, src: DType, mode: str = "wrap") -> str:
+    """What a conversion from `src` to `dst` gives, `wrap` or `saturate`, in words."""
+    saturates = mode == "saturate"
+    if dst is bool_:
+        return "whether it is not 0: true of NaN"
+    if src is bool_:
+        return "0 or 1"
+    if dst.is_integer:
+        if saturates:
+            return "truncated, then the nearest in range; of NaN 0" if src.is_float else "the nearest in range"
+        return "truncated" if src.is_float else "modulo 2^w, w its width"
+    form = FORMATS[dst.name]
+    if src.is_float:
+        reach, exact = FORMATS[src.name].largest, FORMATS[src.name].precision <= form.precision
+    else:
+        reach, exact = float(src.range[1]), src.bits - src.is_signed <= form.precision
+    overflows = reach >= form.limit
+    text = "exact" if exact and not overflows else "to nearest even, once"
+    if saturates:
+        limited = overflows or (src.is_float and FORMATS[src.name].infinite)
+        return text + ", limited to the largest finite value" * limited
+    return text + "; infinity past the range" * (overflows and form.infinite)
+
+
 @quiet
 def cast(x: Array, dst: DType, src: DType) -> Array:
     """`x`, of element type `src`, as `dst`.

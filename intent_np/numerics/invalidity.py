@@ -52,19 +52,20 @@ INTEGER: dict[str, Rule] = {
     "shr": _SHIFT,
 }
 
-# float operators that never leave the range: of `ceil` and `round` too, since values from 16 on are whole
-_NO_LARGER = {
+# float operators of which no finite operands have a result past 448
+_BOUNDED = {
     "select", "neg", "abs", "sign", "maximum", "minimum", "maximum_num", "minimum_num", "fmod",
-    "floor", "ceil", "round",
+    "floor", "ceil", "round", "sqrt", "sin", "cos", "asin", "tanh", "erf", "erfc", "sigmoid",
+    "tanh_approx", "sigmoid_approx",
 }  # fmt: skip
-NO_INFINITY = "a result that rounds past the largest finite value, since the type has no infinity"
+NO_INFINITY = "a result that rounds past the largest finite value: there is no infinity"
 NOT_AN_INTEGER = "NaN, an infinity, or a truncated value outside the range"
 
 
 def about(op: Op, dtype: DType) -> str:
     """What is invalid for `op` on operands of `dtype`, in words; empty where nothing is."""
     if dtype.is_float:
-        grows = op.result == "same" and op.name not in _NO_LARGER
+        grows = op.result == "same" and op.name not in _BOUNDED
         return NO_INFINITY if grows and not FORMATS[dtype.name].infinite else ""
     return INTEGER[op.name].about if dtype is not bool_ and op.name in INTEGER else ""
 
@@ -73,8 +74,9 @@ def about_cast(dst: DType, src: DType) -> str:
     """What is invalid for a cast from `src` to `dst`, in words; empty where nothing is."""
     if src.is_float and dst.is_integer:
         return NOT_AN_INTEGER
-    bounded = dst.is_float and not FORMATS[dst.name].infinite
-    return NO_INFINITY if bounded and src is not dst and src is not bool_ else ""
+    if src is dst or src is bool_ or not dst.is_float or FORMATS[dst.name].infinite:
+        return ""
+    return NO_INFINITY if src.is_float or src.range[1] >= FORMATS[dst.name].limit else ""
 
 
 def may_be_invalid(op: Op, dtype: DType) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..terms.dtypes import DType, f32, f64
@@ -9,69 +12,91 @@ from ..terms.operators import Op
 from .literals import FORMATS
 from .storage import Array, bits, quiet, storage, widen
 
-BOUNDS: dict[str, tuple[float, float]] = {
-    # operator: units in the last place of the correctly rounded result, f32 and f64
-    "exp": (2, 2),
-    "exp2": (2, 2),
-    "log": (2, 2),
-    "log2": (2, 2),
-    "log1p": (1, 1),
-    "sin": (2, 2),
-    "cos": (2, 2),
-    "asin": (2, 2),
-    "tanh": (2, 2),
-    "erf": (2, 2),
-    "erfc": (4, 5),
-    "rsqrt": (2, 2),
-    "sigmoid": (4, 4),
-    "pow": (8, 8),
-    "i0": (6, 6),
-    "lgamma": (6, 4),  # away from its zeros, see `bound_holds`
-    "exp2_approx": (2, 2),
-    "rsqrt_approx": (2, 2),
-    "div_approx": (2, 2),
-    "tanh_approx": (2**13, 2**13),  # relative 2^-11, in units of 2^-24
+
+@dataclass(frozen=True)
+class Bound:
+    """How many steps of `distance` a result may be from the correctly rounded one, on f32 and on f64.
+
+    `where` says in words which operands that is promised for, all if empty, and `holds(dtype, *operands)` finds them;
+    elsewhere the result is only near the right one, or may flush to zero.
+    """
+
+    f32: float
+    f64: float
+    where: str = ""
+    holds: Callable[..., Array] | None = None
+
+
+def _not_below(end: float) -> Callable[..., Array]:
+    return lambda dtype, x: ~(widen(x, dtype) < end)
+
+
+def _no_zero_of_lgamma(dtype: DType, x: Array) -> Array:
+    x = widen(x, dtype)  # the zeros below 0 lie between -11 and -2.26, as far as single precision can tell
+    return ~((x > -11.0) & (x < -2.25))
+
+
+def _moderate_divisor(dtype: DType, _: Array, divisor: Array) -> Array:
+    size = np.abs(widen(divisor, dtype))
+    return (size >= 2.0**-126) & (size <= 2.0**126)
+
+
+def _normal(dtype: DType, x: Array) -> Array:
+    return ~(np.abs(widen(x, dtype)) < 2.0**-126)
+
+
+BOUNDS: dict[str, Bound] = {
+    "exp": Bound(2, 2),
+    "exp2": Bound(2, 2),
+    "log": Bound(2, 2),
+    "log2": Bound(2, 2),
+    "log1p": Bound(1, 1),
+    "sin": Bound(2, 2),
+    "cos": Bound(2, 2),
+    "asin": Bound(2, 2),
+    "tanh": Bound(2, 2),
+    "erf": Bound(2, 2),
+    "erfc": Bound(4, 5),
+    "rsqrt": Bound(2, 2),
+    "sigmoid": Bound(4, 4),
+    "pow": Bound(8, 8),
+    "i0": Bound(6, 6),
+    "lgamma": Bound(6, 4, "outside (-11, -2.25), where its zeros are", _no_zero_of_lgamma),
+    "exp2_approx": Bound(2, 2, "from -126 on: subnormal results may flush", _not_below(-126)),
+    "rsqrt_approx": Bound(2, 2, "of no subnormal number", _normal),
+    "div_approx": Bound(2, 2, "2^-126 <= |divisor| <= 2^126", _moderate_divisor),
+    "tanh_approx": Bound(2**13, 2**13),  # relative 2^-11, in units of 2^-24
     # exp2_approx of x*log2(e): the product is off by up to 2^-18 + 126 * 2^-26, and each 2^-24 of that is a unit
-    "exp_approx": (66, 66),
-    "sigmoid_approx": (70, 70),
+    "exp_approx": Bound(66, 66, "from -87 on: subnormal results may flush", _not_below(-87)),
+    "sigmoid_approx": Bound(70, 70, "from -87 on: subnormal results may flush", _not_below(-87)),
 }
 CORRECTLY_ROUNDED = 0.5
 
 
 def ulp_bound(op: Op, dtype: DType) -> float:
-    """How many units in the last place a result of `op` on operands of `dtype` may be off.
+    """How many steps of `distance` a result of `op` on operands of `dtype` may be from the correctly rounded one.
 
-    0.5 says correctly rounded (0 steps of `distance`); integers and bools are exact, 0.  Types below f32 evaluate
-    library functions in f32 and round once, which can cross one rounding boundary and no more.
+    0.5 says that it is the correctly rounded one; integers and bools are exact, 0.  Types below f32 evaluate library
+    functions in f32 and round once, which can cross one rounding boundary and no more.
     """
     if not dtype.is_float or op.result == "bool":
         return 0.0
-    if op.name not in BOUNDS:
+    bound = BOUNDS.get(op.name)
+    if bound is None:
         return CORRECTLY_ROUNDED
-    single, double = BOUNDS[op.name]
     if dtype in (f32, f64):
-        return single if dtype is f32 else double
+        return bound.f32 if dtype is f32 else bound.f64
     # a bound of k f32 units is at most k * 2^(p-24) units of a type with precision p, then one for the boundary
-    return float(1 + int(single * 2.0 ** (FORMATS[dtype.name].precision - 24)))
+    return float(1 + int(bound.f32 * 2.0 ** (FORMATS[dtype.name].precision - 24)))
 
 
 @quiet
 def bound_holds(op: Op, *operands: Array, dtype: DType) -> Array:
-    """The lanes where `ulp_bound` is promised; elsewhere the result is only near the right one, or may flush."""
-    x = widen(np.asarray(operands[0]), dtype)
-    match op.name:
-        case "lgamma":  # the zeros below 0 lie between -11 and -2.26, as far as single precision can tell
-            return ~((x > -11.0) & (x < -2.25))
-        case "div_approx":
-            divisor = np.abs(widen(np.asarray(operands[1]), dtype))
-            return (divisor >= 2.0**-126) & (divisor <= 2.0**126)
-        case "exp2_approx":
-            return ~(x < -126)
-        case "exp_approx" | "sigmoid_approx":
-            return ~(x < -87)
-        case "rsqrt_approx":
-            return ~(np.abs(x) < 2.0**-126)
-    return np.ones((), np.bool_)
+    """The lanes where `ulp_bound` is promised; a rank-0 True where it is for all."""
+    bound = BOUNDS.get(op.name)
+    if bound is None or bound.holds is None:
+        return np.ones((), np.bool_)
+    return bound.holds(dtype, *(np.asarray(o) for o in operands))
 
 
 @quiet

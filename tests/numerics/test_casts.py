@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from intent_np.numerics import FORMATS, bitcast, cast, invalid_cast, saturate_cast, storage
+from intent_np.numerics.casts import about
+from intent_np.numerics.invalidity import about_cast
 from intent_np.numerics.storage import Array, bits
 from intent_np.terms.dtypes import (
     DTYPES,
@@ -145,6 +147,33 @@ def test_f8e4m3fn_is_valid_below_464() -> None:
     assert invalid_cast(x, f8e4m3fn, f32).tolist() == [False, False, True, True, True, False, False, True]
     assert cast(x, f8e4m3fn, f32).astype(np.float32)[[0, 1, 6]].tolist() == [448.0, 448.0, -448.0]
     assert np.isinf(cast(x[3:4], f8e5m2, f32).astype(np.float32)).all()
+
+
+def representative(dtype: DType) -> Array:
+    """Every value of the narrow types, patterns and ends of the others, and the middles between powers of two."""
+    if dtype.is_float:
+        return codes(dtype).view(storage(dtype)) if dtype.bits <= 16 else patterns(dtype, 3000)
+    least, most = dtype.range
+    values = [v for k in range(dtype.bits) for v in (2**k, 2**k - 1, 2**k + 1, 3 * 2**k, -(2**k), 1 - 2**k)]
+    return np.array([v for v in [least, most, *values] if least <= v <= most], storage(dtype))
+
+
+@pytest.mark.parametrize("src", [*FLOATS, *INTEGERS], ids=repr)
+@pytest.mark.parametrize("dst", FLOATS, ids=repr)
+def test_what_the_table_says_of_a_conversion_is_what_it_does(src: DType, dst: DType) -> None:
+    x = representative(src)
+    with np.errstate(all="ignore"):
+        wide = x.astype(object) if not src.is_float else x.astype(np.float64)
+        got = cast(x, dst, src).astype(np.float64)
+        clamped = saturate_cast(x, dst, src).astype(np.float64)
+        finite = np.isfinite(x.astype(np.float64))
+        exact = np.array([g == w for g, w in zip(got[finite].tolist(), wide[finite].tolist(), strict=True)])
+        differ = ~same(clamped, got) & ~np.isnan(x.astype(np.float64))
+    text, saturated = about(dst, src), about(dst, src, "saturate")
+    assert ("exact" in text) == bool(exact.all())
+    assert ("infinity" in text) == bool(np.isinf(got[finite]).any())
+    assert ("limited" in saturated) == bool(differ.any())
+    assert bool(about_cast(dst, src)) == bool(invalid_cast(x, dst, src).any())
 
 
 def test_bool_is_zero_or_one() -> None:

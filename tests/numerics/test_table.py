@@ -36,6 +36,32 @@ def test_every_operator_accepts_any_bits(op: Op, dtype: DType) -> None:
     assert poison.shape == (got.shape if may_be_invalid(op, dtype) else ())
 
 
+@pytest.mark.parametrize(("op", "dtype"), ROWS, ids=[f"{o}-{d}" for o, d in ROWS])
+def test_an_operator_that_may_be_invalid_is_so_somewhere(op: Op, dtype: DType) -> None:
+    if may_be_invalid(op, dtype):
+        codes = np.arange(256, dtype=np.uint8)
+        if dtype.bits > 8:
+            least, most = dtype.range
+            codes = np.array([least, least + 1, most, 0, 1, most // 2], storage(dtype))
+        values = codes if dtype.bits > 8 else codes.view(storage(dtype))
+        operands = [
+            values.reshape([-1 if k == axis else 1 for k in range(op.arity)]) for axis in range(min(op.arity, 2))
+        ]
+        operands += [values[:1]] * (op.arity - 2)
+        lanes = invalid(op, *operands, dtype=dtype)
+        assert lanes.any()
+        assert not lanes.all()
+
+
+@pytest.mark.parametrize("op", [o for o in OPERATORS.values() if o.accepts(f8e4m3fn) and o.result == "same"], ids=repr)
+def test_f8e4m3fn_is_invalid_only_where_the_table_says_that_it_may_be(op: Op) -> None:
+    """Every pair of codes: the exact result rounds below 464, or is no number, wherever nothing is said."""
+    if op.arity <= 2 and not may_be_invalid(op, f8e4m3fn):
+        codes = np.arange(256, dtype=np.uint8).view(storage(f8e4m3fn)).astype(np.float32)
+        operands = (codes,) if op.arity == 1 else tuple(np.meshgrid(codes, codes))
+        assert not (np.abs(apply(op, *operands, dtype=f32)) >= 464).any()
+
+
 def test_types_and_storage_are_inverse_but_for_index() -> None:
     for dtype in DTYPES.values():
         assert dtype_of(storage(dtype)) is (DTYPES["i64"] if dtype.name == "index" else dtype)
