@@ -17,7 +17,7 @@ Compile-time errors are collected in `Errors` and raised together.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -219,6 +219,9 @@ class Errors:
 
     def __len__(self) -> int:
         return len(self._found)
+
+    def __iter__(self) -> Iterator[IntentError]:
+        return iter(self._found)
 
     def add(self, code: str | IntentError, span: Span | None = None, **fields: Any) -> None:
         """Record an error, or the members of one; the same error at the same place is kept once."""

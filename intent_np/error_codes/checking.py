@@ -47,4 +47,11 @@ ROWS = (
         "Lanes past the end of an axis belong to no member, and what they would read means nothing.",
         "guard the load with the membership of its lanes",
     ),
+    ErrorCode(
+        "E520",
+        CHECK,
+        "a debug assertion does not hold: {text}",
+        "The kernel says so itself.",
+        "correct the kernel or its arguments",
+    ),
 )

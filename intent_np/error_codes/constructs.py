@@ -160,4 +160,19 @@ ROWS = (
         "pass a scalar or a tensor",
         "a scalar or a tensor",
     ),
+    ErrorCode(
+        "E122",
+        COMPILE,
+        "{statement} inside a parallel loop",
+        "Its points have no order, so that there are none that come after this one.",
+        "end this point alone with continue, or use an ordered for loop over the domain",
+        "continue, or no way out",
+    ),
+    ErrorCode(
+        "E123",
+        COMPILE,
+        "the loop has no end",
+        "Its condition is always true, and nothing in its body leaves it: a launch that does not end is never right.",
+        "leave it with break or return, or give it a condition that changes",
+    ),
 )

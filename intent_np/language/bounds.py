@@ -38,7 +38,12 @@ def below(a: Value, b: Value, facts: Sequence[Value] = ()) -> bool:
 
 def provable(p: Polynomial, facts: Sequence[Value] = ()) -> bool:
     """Whether the polynomial is provably not negative where the facts hold."""
-    return _Search([q for f in facts for q in _stated(f)]).holds(p, DEPTH)
+    known = [q for f in facts for q in _stated(f)]
+    for gap in (q for f in facts for q in _different(f)):  # what is at least 0, and not 0, is at least 1
+        for q in (gap, minus({}, gap)):
+            if _Search(known).holds(q, ASIDE):
+                known.append(plus(q, {(): -1}))
+    return _Search(known).holds(p, DEPTH)
 
 
 # ---- polynomials
@@ -184,7 +189,10 @@ class _Search:
                         yield q
 
     def tops(self, p: Polynomial, depth: int) -> Iterator[Polynomial]:
-        """Upper bounds of p: an atom of a positive term replaced by an upper bound."""
+        """Upper bounds of p: an atom of a positive term replaced by an upper bound, or a known non-negative added."""
+        for q in self.known:
+            if any(c > 0 and q.get(m, 0) < 0 for m, c in p.items() if m):
+                yield plus(p, q)
         for m, c in p.items():
             for i, atom in enumerate(m):
                 rest = m[:i] + m[i + 1 :]
@@ -228,6 +236,12 @@ def _stated(f: Value) -> Iterator[Polynomial]:
         case "and", parts:
             for part in parts:
                 yield from _stated(part)
+        case "select", (a, b, Const(False)):  # a and b, where b is asked only under a
+            yield from _stated(a)
+            yield from _stated(b)
+        case "not", (Apply(op, (a, Const(True), b)),) if op.name == "select":
+            for part in (a, b):
+                yield from _stated(Apply(OPERATORS["not"], (part,)))
         case (("lt" | "le" | "eq"), (a, b)) if _is_exact(a.type):
             gap = minus(_integer(b), _integer(a))
             yield plus(gap, {(): -1}) if f.op.name == "lt" else gap
@@ -235,9 +249,20 @@ def _stated(f: Value) -> Iterator[Polynomial]:
                 yield minus({}, gap)
         case "not", (Apply(op, (a, b)),) if op.name in ("lt", "le"):
             yield from _stated(Apply(OPERATORS["le" if op.name == "lt" else "lt"], (b, a)))
+        case "not", (Apply(op, (part,)),) if op.name == "not":
+            yield from _stated(part)
         case "not", (Apply(op, parts),) if op.name == "or":
             for part in parts:
                 yield from _stated(Apply(OPERATORS["not"], (part,)))
+
+
+def _different(f: Value) -> Iterator[Polynomial]:
+    """Differences that a predicate says are not 0."""
+    match f:
+        case Apply(op, (Apply(inner, (a, b)),)) if op.name == "not" and inner.name == "eq" and _is_exact(a.type):
+            yield minus(_integer(b), _integer(a))
+        case Apply(op, (a, b)) if op.name == "ne" and _is_exact(a.type):
+            yield minus(_integer(b), _integer(a))
 
 
 def _is_exact(d: object) -> bool:

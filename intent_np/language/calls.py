@@ -14,7 +14,7 @@ from typing import Any
 from intent_np.errors import IntentError
 from intent_np.terms.core import find, named
 from intent_np.terms.dtypes import DType
-from intent_np.terms.index import Const, Value
+from intent_np.terms.index import Const, Value, apply, sub
 from intent_np.terms.logical import Call, Domain, Formal, Function, LoopVar, Pack, State, TensorType, element, shape_of
 from intent_np.terms.normal import Arg, Proj, View
 
@@ -137,6 +137,14 @@ class Enumerated:
 
     def __init__(self, domain: Domain) -> None:
         self.domain = domain
+
+
+def ordinal(point: LoopVar) -> Value:
+    """How many members of its domain come before the one in hand."""
+    from intent_np.rules.simplify import simplify
+
+    gone, step = sub(point, point.domain.lo), point.domain.step
+    return simplify(gone if step is None else apply("floordiv", gone, step))
 
 
 # ---- helpers -----------------------------------------------------------------------------------------------------

@@ -90,16 +90,16 @@ class Kernel(Callee):
         self, constexprs: Mapping[str, Any] | None = None, permissions: Iterable[str] = (), target: Target | None = None
     ) -> LogicalProgram:
         """The kernel as a logical program in the arena in force; every error found is raised at once."""
-        from . import statements
+        from . import exits, statements
 
         bound = self.bind(constexprs or {})
         with capturing(Capture(self.name)) as state, state.at(self.source, self.source.tree):
             terms = self._terms(bound)
             state.facts = _promises(terms.values())
             names = {p.name: bound[p.name] if isinstance(p, Constexpr) else terms[p.name] for p in self.parameters}
-            frame = Frame(self.source, self.function, names)
-            ended = statements.execute(frame, self.source.tree.body)
-            if ended is not None and ended.value is not None:
+            frame = Frame(self.source, self.function, names | exits.entered())
+            statements.execute(frame, self.source.tree.body)
+            if frame.names[exits.RESULT] not in (None, exits.NOTHING):
                 state.errors.add(fail("E108", name=self.name))
             state.errors.raise_if_any()
             return LogicalProgram(

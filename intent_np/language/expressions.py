@@ -6,19 +6,21 @@ import ast
 import builtins
 import enum
 import types
+from collections.abc import Sequence
 from typing import Any
 
 from intent_np.errors import IntentError, suggestion
+from intent_np.terms.core import find
 from intent_np.terms.dtypes import DType
 from intent_np.terms.index import Const, Value
-from intent_np.terms.logical import Domain, element, shape_of
+from intent_np.terms.logical import Branch, Domain, Read, Take, element, shape_of
 from intent_np.terms.normal import View
 
 from . import calls
-from .arithmetic import binary, compare, logic, negated, truth, unary
+from .arithmetic import binary, compare, is_bool, logic, negated, truth, unary
 from .context import capture, fail, static
 from .declare import Intrinsic
-from .elaborate import describe, is_literal, select
+from .elaborate import describe, is_literal, is_tensor, select
 from .frames import POISON, Frame, Missing, Poisoned
 from .indexing import Slice, read, subregion
 from .products import Record
@@ -233,21 +235,38 @@ def subscript(base: Any, items: Any) -> Any:
 
 
 def _connective(f: Frame, op: ast.boolop, nodes: list[ast.expr]) -> Any:
-    """`and`, `or`: elementwise; what is known now decides without reading the rest, as in Python."""
+    """`and`, `or`: elementwise; what is known now decides without reading the rest, as in Python.
+
+    Behind a scalar the rest is asked only where that leaves it open: it may rely on it, as an index on its bound."""
     name = "and" if isinstance(op, ast.And) else "or"
-    parts: list[Any] = []
+    state = capture()
+    total: Any = None
     for node in nodes:
-        v = evaluate(f, node)
+        scalar = isinstance(total, Value) and not is_tensor(total)
+        fact = (total if name == "and" else negated(total),) if scalar else ()
+        with state.block(*fact) as effects:
+            v = evaluate(f, node)
+        _performed_if(fact, effects)
         if is_literal(v) or v is None:
             if bool(v) is (name == "or"):
-                if not parts:
-                    return v
-                return bool(v)
-            continue
-        parts.append(v)
-    if not parts:
-        return name == "and"
-    return parts[0] if len(parts) == 1 else logic(name, tuple(parts), name)
+                return v if total is None else bool(v)
+        elif total is None:
+            total = v
+        elif scalar and is_bool(v) and not is_tensor(v) and any(True for _ in find(v, (Read, Take))):
+            total = select(total, *((v, False) if name == "and" else (True, v)))
+        else:
+            total = logic(name, (total, v), name)
+    return name == "and" if total is None else total
+
+
+def _performed_if(fact: tuple[Value, ...], effects: list[Any], otherwise: Sequence[Any] = ()) -> None:
+    """Perform what evaluating an operand did, where the operand is evaluated."""
+    state = capture()
+    if fact and (effects or otherwise):
+        state.emit(Branch(fact[0], tuple(effects), tuple(otherwise)))
+    else:
+        for e in effects:
+            state.emit(e)
 
 
 def _chain(f: Frame, first: ast.expr, ops: list[ast.cmpop], others: list[ast.expr]) -> Any:
@@ -273,10 +292,13 @@ def _conditional(f: Frame, test: ast.expr, then: ast.expr, otherwise: ast.expr) 
     if not isinstance(condition, Value) or isinstance(condition, Const):
         return evaluate(f, then if truth(condition) else otherwise)
     state = capture()
-    with state.block(condition):
+    if is_tensor(condition):
+        return select(condition, evaluate(f, then), evaluate(f, otherwise))
+    with state.block(condition) as done:
         a = evaluate(f, then)
-    with state.block(negated(condition)):
+    with state.block(negated(condition)) as instead:
         b = evaluate(f, otherwise)
+    _performed_if((condition,), done, instead)
     return select(condition, a, b)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from intent_np.errors import IntentError
@@ -14,7 +14,7 @@ from intent_np.terms.index import Const, Value
 from intent_np.terms.logical import Branch, Domain, element
 from intent_np.terms.normal import View
 
-from . import loops
+from . import exits, loops
 from .arithmetic import binary, negated, truth
 from .context import capture, fail, static
 from .elaborate import describe, is_literal, literal, select, shape_of
@@ -24,49 +24,54 @@ from .indexing import write
 from .products import Record, alike, leaves, refilled
 
 
-@dataclass(frozen=True)
-class Ended:
-    """How a block was left: by `return` with a value, or by `continue`."""
-
-    kind: str
-    value: Any = None
-
-
 def run(f: Frame, name: str) -> Any:
     """Read the whole body of a helper: what it returns."""
     state = capture()
-    ended = execute(f, f.source.tree.body, collect=False)
-    if ended is not None:
-        return ended.value
-    if any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(f.source.tree)):
-        with state.at(f.source, f.source.tree):
+    f.names |= exits.entered()
+    left = execute(f, f.source.tree.body, collect=False)
+    result = f.names[exits.RESULT]
+    if result is exits.NOTHING:
+        result = None
+    returns = exits.returns(f.source.tree.body)
+    if isinstance(result, Missing):
+        with state.at(f.source, returns[-1]):
+            raise fail(result.code, **result.fields)
+    if any(r.value is not None for r in returns) and not left:
+        with state.at(f.source, f.source.tree.body[-1]):
             raise fail("E107", name=name)
-    return None
+    return result
 
 
-def execute(f: Frame, body: Sequence[ast.stmt], collect: bool = True) -> Ended | None:
-    """Statements in order.  With `collect`, an error is kept, the names it leaves undefined are poisoned, and reading
-    goes on."""
+def execute(f: Frame, body: Sequence[ast.stmt], collect: bool = True) -> bool:
+    """Statements in order; whether nothing falls off their end, since each way leaves before it.
+
+    With `collect`, an error is kept, the names it leaves undefined are poisoned, and reading goes on."""
     state = capture()
     for i, s in enumerate(body):
+        rest = body[i + 1 :]
         try:
             with state.at(f.source, s):
                 if isinstance(s, ast.If):
-                    done, ended = _if(f, s, body[i + 1 :], collect)
-                    if done:
+                    taken, ended = _if(f, s, rest, collect)
+                    if taken or ended:
                         return ended
-                elif (ended := _statement(f, s, collect)) is not None:
-                    return ended
+                else:
+                    _statement(f, s, collect)
         except (IntentError, Poisoned) as problem:
             if not collect:
                 raise
             if isinstance(problem, IntentError):
                 state.errors.add(problem)
             f.names.update(dict.fromkeys(assigned([s]), POISON))
-    return None
+        gone = exits.left(f.names)
+        if gone is True:
+            return True
+        if gone is not False:
+            return exits.unless_left(f, gone, partial(execute, f, rest, collect))
+    return False
 
 
-def _statement(f: Frame, s: ast.stmt, collect: bool) -> Ended | None:
+def _statement(f: Frame, s: ast.stmt, collect: bool) -> None:
     match s:
         case ast.Assign(targets=targets, value=node):
             v = evaluate(f, node)
@@ -82,27 +87,36 @@ def _statement(f: Frame, s: ast.stmt, collect: bool) -> Ended | None:
             evaluate(f, node)
         case ast.Pass():
             pass
-        case ast.For():
+        case ast.For() | ast.While():
             if s.orelse:
-                raise fail("E102", construct="else after a for loop", suggestion="put the statements behind the loop")
+                word = "for" if isinstance(s, ast.For) else "while"
+                hint = "set a flag before break, and ask it behind the loop"
+                raise fail("E102", construct=f"else after a {word} loop", suggestion=hint)
             loops.loop(f, s, collect)
         case ast.Return(value=node):
-            return Ended("return", None if node is None else evaluate(f, node))
+            _leave(f, exits.RETURN)
+            f.names[exits.RESULT] = None if node is None else evaluate(f, node)
         case ast.Continue():
-            return Ended("continue")
+            _leave(f, exits.CONTINUE)
+        case ast.Break():
+            _leave(f, exits.BREAK)
         case ast.Assert(test=test, msg=message):
             _assert(f, test, message)
         case _:
             construct, hint = _REJECTED.get(
-                type(s), (f"the statement {type(s).__name__}", "use assignments, if, for and calls")
+                type(s), (f"the statement {type(s).__name__}", "use assignments, if, for, while and calls")
             )
             raise fail("E102", construct=construct, suggestion=hint)
-    return None
+
+
+def _leave(f: Frame, flag: str) -> None:
+    refused = f.names.get(flag)
+    if isinstance(refused, Missing):
+        raise fail(refused.code, **refused.fields)
+    f.names[flag] = True
 
 
 _REJECTED: dict[type, tuple[str, str]] = {
-    ast.While: ("while", "use an ordered for over a domain"),
-    ast.Break: ("break", "guard the rest of the loop with if"),
     ast.Try: ("try", "guard with if, so that the failing case does not happen"),
     ast.With: ("with", "write the statements without it"),
     ast.Delete: ("del", "leave the name alone: unused values cost nothing"),
@@ -206,14 +220,15 @@ def assigned(body: Sequence[ast.stmt]) -> list[str]:
 # ---- branches ----------------------------------------------------------------------------------------------------
 
 
-def _if(f: Frame, s: ast.If, rest: Sequence[ast.stmt], collect: bool) -> tuple[bool, Ended | None]:
-    """A branch.  Where one side may leave the block early, the statements behind it belong to the sides, and the
-    first result says that they have been read."""
+def _if(f: Frame, s: ast.If, rest: Sequence[ast.stmt], collect: bool) -> tuple[bool, bool]:
+    """A branch: whether it read `rest` too, and whether each way leaves.
+
+    Where one side is certain to leave, what stands behind the branch belongs to the other one, whose condition holds
+    there."""
     state = capture()
     condition = evaluate(f, s.test)
     if not isinstance(condition, Value) or isinstance(condition, Const):
-        ended = execute(f, s.body if truth(condition) else s.orelse, collect)
-        return ended is not None, ended
+        return False, execute(f, s.body if truth(condition) else s.orelse, collect)
     if shape_of(condition) or element(condition.type) is not bool_:
         raise fail(
             "E202",
@@ -223,47 +238,38 @@ def _if(f: Frame, s: ast.If, rest: Sequence[ast.stmt], collect: bool) -> tuple[b
             found=describe(condition),
             fix="use I.select(condition, a, b) elementwise, or compare",
         )
-    leaves_early = any(isinstance(n, ast.Return | ast.Continue) for b in (*s.body, *s.orelse) for n in ast.walk(b))
-    tail = list(rest) if leaves_early else []
+    leaves = exits.certain(s.body), exits.certain(s.orelse)
+    taken = any(leaves)
     before, written = dict(f.names), dict(state.written)
     sides = []
-    for body, fact in ((s.body, condition), (s.orelse, negated(condition))):
-        f.names = dict(before)
+    for body, fact, other in ((s.body, condition, leaves[1]), (s.orelse, negated(condition), leaves[0])):
+        f.names, state.written = dict(before), dict(written)
         with state.block(fact) as effects:
-            ended = execute(f, [*body, *tail], collect)
+            ended = execute(f, [*body, *rest] if other else body, collect)
         sides.append((f.names, tuple(effects), ended))
-    (then_names, then, then_end), (else_names, otherwise, else_end) = sides
-    state.written = {**written, **state.written}
-    f.names = merged(condition, then_names, else_names)
+    (then_names, then, then_ends), (else_names, otherwise, else_ends) = sides
+    state.written = written
+    f.names = merged(condition, then_names, else_names, (then_ends, else_ends))
     if then or otherwise:
         state.emit(Branch(condition, then, otherwise))
-    if not leaves_early:
-        return False, None
-    return True, _ended(condition, then_end, else_end)
+    return taken, then_ends and else_ends
 
 
-def _ended(condition: Value, a: Ended | None, b: Ended | None) -> Ended | None:
-    returned = [e for e in (a, b) if e is not None and e.kind == "return"]
-    if not returned:
-        return None  # a continue ends an iteration exactly as falling off its end does
-    if len(returned) < 2:
-        if returned[0].value is None:
-            return None  # a bare return behind which nothing is left
-        raise fail("E107", name=capture().calls[-1].name)
-    v = merge(condition, "the result", returned[0].value, returned[1].value)
-    if isinstance(v, Missing):
-        raise fail(v.code, **v.fields)
-    return Ended("return", v)
-
-
-def merged(condition: Value, a: dict[str, Any], b: dict[str, Any]) -> dict[str, Any]:
-    """The names behind a branch."""
+def merged(
+    condition: Value, a: dict[str, Any], b: dict[str, Any], ended: tuple[bool, bool] = (False, False)
+) -> dict[str, Any]:
+    """The names behind a branch.  Behind a side that left nothing is read, so that it need not define a name."""
     names: dict[str, Any] = {}
     for n in {**a, **b}:
-        if n not in a or n not in b:
-            names[n] = Missing("E112", {"name": n})
+        x, y = a.get(n), b.get(n)
+        if n in exits.FLAGS:
+            names[n] = x if isinstance(x, Missing) else exits.either(condition, a.get(n, False), b.get(n, False))
+        elif n not in a or ended[0] and isinstance(x, Missing):
+            names[n] = y if ended[0] else Missing("E112", {"name": n})
+        elif n not in b or ended[1] and isinstance(y, Missing):
+            names[n] = x if ended[1] else Missing("E112", {"name": n})
         else:
-            names[n] = merge(condition, n, a[n], b[n])
+            names[n] = merge(condition, n, x, y)
     return names
 
 
@@ -273,6 +279,8 @@ def merge(condition: Value, name: str, a: Any, b: Any) -> Any:
         return a
     if POISON in (a, b):
         return POISON
+    if exits.NOTHING in (a, b):  # a result is asked for only where there is one
+        return b if a is exits.NOTHING else a
     if isinstance(a, Missing) or isinstance(b, Missing):
         return a if isinstance(a, Missing) else b
     changed = Missing("E207", {"name": name, "found": f"{describe(a)} on one path, {describe(b)} on the other"})
@@ -290,4 +298,4 @@ def merge(condition: Value, name: str, a: Any, b: Any) -> Any:
         return changed
     if any((shape_of(x) if isinstance(x, Value) else ()) != shape_of(v) for x in (a, b)):
         return changed
-    return named(v, name)
+    return named(v, name if name.isidentifier() else "result")

@@ -34,6 +34,20 @@ def two(a, b):
     return a, b
 
 @intent.fn
+def searched(w):
+    for c in I.domain(0, w.shape[0]):
+        if w[c] > 0:
+            return w[c]
+    return True
+
+@intent.fn
+def cut(v):
+    for c in I.domain(0, v.shape[0]):
+        if v[c] > 0:
+            return v[0:c]
+    return v
+
+@intent.fn
 def deep(v):
     return v + 1.5
 
@@ -60,14 +74,12 @@ WRONG = [
     ("E102", "v @ v", "use I.matmul", "v @ v"),
     ("E102", "M is N", "the operator is is not", "M is N"),
     ("E102", "K in (1, 2)", "compare with each candidate", "K in (1, 2)"),
-    ("E102", "while s > 0:", "use an ordered for over a domain", "while s > 0:\n    pass"),
     ("E102", "try:", "guard with if", "try:\n    pass\nfinally:\n    pass"),
     ("E102", "with s:", "with is not part", "with s:\n    pass"),
     ("E102", "del v", "del is not part", "del v"),
     ("E102", "global q", "pass the value as a parameter", "global q"),
     ("E102", "for r in rows:", "else after a for loop", "for r in rows:\n    pass\nelse:\n    pass"),
-    ("E102", "break", "break is not part", "for r in rows:\n    break"),
-    ("E102", "return", "return inside a loop", "for r in rows:\n    return"),
+    ("E102", "while flag:", "else after a while loop", "while flag:\n    break\nelse:\n    pass"),
     ("E102", "import math", "import at the top", "import math"),
     ("E102", "print", "the builtin print", "print(v)"),
     ("E102", "max(s, 1.0)", "use I.maximum(a, b)", "max(s, 1.0)"),
@@ -100,6 +112,12 @@ WRONG = [
      "for r in I.parallel(rows):\n    last = s\nz[:] = last"),
     ("E121", "x + 1", "read its elements: x[:, :]", "x + 1"),
     ("E121", "columns * 2", "I.indices(domain)", "columns * 2"),
+    ("E122", "break", "break inside a parallel loop", "for r in I.parallel(rows):\n    if flag:\n        break"),
+    ("E122", "return", "return inside a parallel", "for r in I.parallel(rows):\n    for q in rows:\n        return"),
+    ("E123", "while True:", "the loop has no end", "while True:\n    s = s * 2"),
+    ("E202", "v > 0", "while is not defined for bool(M, N)", "while v > 0:\n    pass"),
+    ("E207", "return True", "'the result' changes its type", "searched(w)"),
+    ("E207", "return v[0:c]", "whose extent varies with the iteration", "cut(w)"),
     ("E201", "h[:] * w", "cast one side: I.cast(value, I.f16) or I.cast(value, I.f32)", "h[:] * w"),
     ("E201", "rows_of + n[:]", "'+' mixes index and i32", "rows_of = I.indices(columns)\nrows_of + n[:]"),
     ("E202", "n[:] / 2", "use // for the floor quotient", "n[:] / 2"),

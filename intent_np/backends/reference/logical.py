@@ -10,18 +10,22 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ...errors import CheckError, error
 from ...numerics import Array
-from ...terms.core import Term
+from ...terms.core import Term, arena
 from ...terms.index import Value
 from ...terms.logical import (
     After,
+    Assert,
     Branch,
     Domain,
     LogicalProgram,
     LoopVar,
     Ordered,
     Parallel,
+    Print,
     Read,
     Start,
     TensorType,
@@ -94,10 +98,15 @@ class _Run:
                     self._overtaken(e, scope, (e, *rest), done)
                     self._ordered(e, scope, rest, done)
                 case Branch(condition, then, otherwise):
+                    self._overtaken(e, scope, (e, *rest), done)
                     chosen = self.tensors.decided(condition, scope)
                     for body, where in ((then, chosen), (otherwise, ~chosen)):
                         if where.any():
-                            self.perform(body, scope if where.all() else scope.guarded(where), rest, done)
+                            self.perform(body, scope if where.all() else scope.guarded(where, done), rest, done)
+                case Assert():
+                    self._assert(e, scope)
+                case Print():
+                    self._print(e, scope)
                 case _:
                     raise error(
                         "E702", language="logical", found=f"a {type(e).__name__}, where statements are performed"
@@ -142,9 +151,9 @@ class _Run:
             before = r.after is None or r.after in done
             if r.view in written and before and scope.binds(self.tensors.dependence.of(r) - {r.after}):
                 try:
-                    self.tensors.value(r, scope)
+                    scope.keep_read(r, self.tensors.early(r, scope))
                 except CheckError:
-                    continue  # it stands under a condition, which will decide
+                    continue  # an operand of it stands under a condition, which will decide
 
     def _reads_in(self, t: Term) -> tuple[Read, ...]:
         """Reads of changing views that evaluating `t` may ask for."""
@@ -195,19 +204,71 @@ class _Run:
         return largest
 
     def _ordered(self, e: Ordered, scope: Scope, rest: tuple[Term, ...], done: frozenset[Any]) -> None:
-        """One member after the other; the carries of the last iteration stay behind."""
+        """One member after the other while the condition holds, which each lane asks for itself: one that has left
+        keeps the carries that it left with."""
         carried = [self.tensors.value(x, scope) for x in e.inits]
-        members = self.tensors.members(e.point.domain, scope)
         bound, later = bound_by(e), (*e.yields, *rest)
-        for i in range(members.shape[-1]):
+        running: Array | None = None  # the lanes that have not left; None for all
+        for member in self._line(e, scope):
             inner = Scope(scope, bound)
-            inner.bind(e.point, members[..., i])
+            if e.point is not None:
+                inner.bind(e.point, member)
             for state, x in zip(e.states, carried, strict=True):
                 inner.bind(state, x)
+            if e.condition is not None:
+                asked = inner if running is None else inner.guarded(running)
+                goes = self.tensors.decided(e.condition, asked)
+                running = goes if running is None else running & goes
+                if not (running if scope.active is None else running & scope.active).any():
+                    break
+                if not running.all():
+                    inner = inner.guarded(running, done)
             self.perform(e.body, inner, later, done | {Start(e.name)})
-            carried = [self.tensors.value(x, inner) for x in e.yields]
+            new = [self.tensors.value(x, inner) for x in e.yields]
+            if running is not None and not running.all():
+                new = [np.where(lift(running, scope.depth, n.ndim), n, x) for n, x in zip(new, carried, strict=True)]
+            carried = new
         for k, x in enumerate(carried):
             scope.keep(After(e, k), x)
+
+    def _line(self, e: Ordered, scope: Scope) -> Iterator[Any]:
+        """The members that a loop goes over, in order."""
+        if e.point is None:
+            yield from itertools.repeat(None)
+            return
+        members = self.tensors.members(e.point.domain, scope)
+        for i in range(members.shape[-1]):
+            yield members[..., i]
+
+    # ---- looking inside
+
+    def _assert(self, e: Assert, scope: Scope) -> None:
+        held = self.tensors.decided(e.condition, scope)
+        failed = ~held if scope.active is None else ~held & scope.active
+        if failed.any():
+            raise error("E520", _span(e), text=e.text)
+
+    def _print(self, e: Print, scope: Scope) -> None:
+        """One line a point, in their order."""
+        values = [self.tensors.value(v, scope) for v in e.values]
+        lanes = np.broadcast_shapes(*(x.shape[: scope.depth] for x in values), scope.sizes)
+        active = np.broadcast_to(True if scope.active is None else scope.active, lanes)
+        whole = [np.broadcast_to(x, lanes + x.shape[scope.depth :]) for x in values]
+        for lane in np.argwhere(active):
+            print(filled(e.text, [str(x[tuple(lane)]) for x in whole]))
+
+
+def filled(text: str, values: Sequence[str]) -> str:
+    """`text` with a value for each {}, and the values that are left behind it."""
+    first, *others = text.split("{}")
+    parts = [first]
+    for i, other in enumerate(others):
+        parts += [values[i] if i < len(values) else "{}", other]
+    return " ".join(("".join(parts), *values[len(others) :]))
+
+
+def _span(t: Any) -> Any:
+    return next(iter(arena().spans.get(t, ())), None)
 
 
 def _extents(t: Any) -> tuple[Value, ...]:

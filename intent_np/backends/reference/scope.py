@@ -22,7 +22,7 @@ class Scope:
     """Values known under some bindings.  A guard binds nothing, but keeps to itself what it evaluates: its inactive
     lanes hold anything."""
 
-    __slots__ = ("active", "bound", "depth", "guard", "known", "parent", "sizes")
+    __slots__ = ("active", "before", "bound", "depth", "guard", "known", "parent", "sizes")
 
     def __init__(
         self,
@@ -40,11 +40,14 @@ class Scope:
             active if active is not None or inherited is None else lift(inherited, inherited.ndim, self.depth)
         )
         self.known: dict[Term, Result] = {}
+        self.before: frozenset[Any] = frozenset()  # of a guard: the effects that had been performed when it began
 
-    def guarded(self, condition: Array) -> Scope:
-        """The lanes of this scope where `condition` holds."""
+    def guarded(self, condition: Array, before: frozenset[Any] = frozenset()) -> Scope:
+        """The lanes of this scope where `condition` holds, once the effects `before` have been performed."""
         active = condition if self.active is None else self.active & condition
-        return Scope(self, active=active, guard=True)
+        made = Scope(self, active=active, guard=True)
+        made.before = before
+        return made
 
     def bind(self, name: Term, value: Result) -> None:
         self.known[name] = value
@@ -56,6 +59,14 @@ class Scope:
         while scope.guard and scope.parent is not None:
             scope = scope.parent
             scope.known[name] = value
+
+    def keep_read(self, r: Read, value: Result) -> None:
+        """The same for a read that stands under these guards: what is read before them is the same for all lanes."""
+        scope = self
+        scope.known[r] = value
+        while scope.guard and scope.parent is not None and r.after is not None and r.after not in scope.before:
+            scope = scope.parent
+            scope.known[r] = value
 
     def binds(self, names: frozenset[Any]) -> bool:
         """Whether every one of `names` is bound here or outside."""
@@ -98,8 +109,8 @@ class Dependence:
         if isinstance(t, After):
             return self.of(t.loop) | ({t.loop} if t.loop.body else set())
         if isinstance(t, Ordered):
-            inside = self._union((*t.body, *t.yields)) - bound_by(t)
-            return inside | self._union((*t.inits, t.point.domain))
+            inside = self._union((*t.body, *t.yields, *_maybe(t.condition))) - bound_by(t)
+            return inside | self._union((*t.inits, *(() if t.point is None else (t.point.domain,))))
         return self._union(children(t)) - bound_by(t)
 
     def _union(self, terms: Iterable[Any]) -> frozenset[Any]:
@@ -112,5 +123,9 @@ def bound_by(t: Any) -> frozenset[Any]:
         return frozenset((*t.points, *(e for e in performed(*t.body) if isinstance(e, Effect))))
     if isinstance(t, Ordered):
         inside = (e for e in performed(*t.body) if isinstance(e, Effect))
-        return frozenset((t.point, *t.states, Start(t.name), *inside))
+        return frozenset((*_maybe(t.point), *t.states, Start(t.name), *inside))
     return frozenset()
+
+
+def _maybe(t: Term | None) -> tuple[Term, ...]:
+    return () if t is None else (t,)

@@ -210,6 +210,18 @@ class Tensors(Regions):
         where, rank = self.coordinates(subscripts, s)
         return self._gathered(name, source, where, rank, s, first)
 
+    def early(self, r: Read, s: Scope) -> Array:
+        """A read before its turn: where a lane would read outside, it stands under a condition, and holds anything."""
+        try:
+            return self.value(r, s)  # type: ignore[no-any-return]
+        except CheckError:
+            source = self.arguments.arrays[r.view.name]
+            where, rank = self.coordinates(r.subscripts, s)
+            sound = np.ones((1,) * s.depth, bool)
+            for i, n in zip(where, source.shape, strict=True):
+                sound = sound & ((i >= 0) & (i < n)).all(tuple(range(s.depth, s.depth + rank)))
+            return self.read(r.view.name, source, r.subscripts, s.guarded(sound))
+
     def _gathered(self, name: str, source: Array, where: list[Array], rank: int, s: Scope, first: int) -> Array:
         where = self.inside(name, source, where, s, rank, first)
         new = [(1,) * s.depth + (1,) * rank]

@@ -18,7 +18,7 @@ from .contractions import Quantize, QuantizedDot, ScaledContract, SparseContract
 from .domains import Along, At, Domain, LoopVar, NewAxis, Subscript, indexed
 from .functions import Call, Formal, Function
 from .regions import RegionFold, RegionScan
-from .statements import After, Branch, Ordered, Parallel, Start, State, Write, performed
+from .statements import After, Assert, Branch, Ordered, Parallel, Print, Start, State, Write, performed
 from .structured import Histogram, TensorReduce, TensorScan, TensorSort
 from .tensors import Convert, Filled, Indices, Pack, Pointwise, Read, Reshape, Take, Transpose
 from .types import TensorType, broadcast, element, shape_of

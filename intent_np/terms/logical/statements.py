@@ -62,20 +62,32 @@ class State(Value):
 
 @term
 class Ordered(Effect):
-    """An ordered loop with carries: `states` start as `inits` and become `yields` after each iteration."""
+    """An ordered loop with carries: over the members of `point`, while `condition` holds, or both.
+
+    `states` start as `inits` and become `yields` after each iteration; the condition is asked before each one, of the
+    states as they are then.  What leaves a loop early (`break`, `return`) is a carried flag that the condition asks.
+    """
 
     name: str
-    point: LoopVar
     states: tuple[State, ...]
     inits: tuple[Value, ...]
     yields: tuple[Value, ...]
     body: tuple[Effect, ...]
-    syntax = "for {name} over {point}{ carrying |states|}{ from |inits|}{ yielding |yields|}:{body:block}"
+    point: LoopVar | None = None
+    condition: Value | None = None
+    syntax = (
+        "for {name}{ over |point|}{ while |condition|}{ carrying |states|}{ from |inits|}{ yielding |yields|}"
+        ":{body:block}"
+    )
 
     def infer(self) -> None:
         types = [tuple(v.type for v in vs) for vs in (self.states, self.inits, self.yields)]
         if types[0] != types[1] or types[0] != types[2]:
             raise TypeError(f"carries of {types[0]} start as {types[1]} and become {types[2]}")
+        if self.point is None and self.condition is None:
+            raise TypeError("a loop over nothing, without a condition, has no end")
+        if self.condition is not None and self.condition.type is not bool_:
+            raise TypeError(f"a condition is {self.condition.type}, not bool")
 
 
 @term
@@ -85,6 +97,28 @@ class Start(Effect):
 
     loop: str
     syntax = "start of {loop}"
+
+
+@term
+class Assert(Effect):
+    """`I.debug_assert`: where `condition` does not hold, a run that checks stops with `text`."""
+
+    condition: Value
+    text: str
+    syntax = "assert {condition} else {text}"
+
+    def infer(self) -> None:
+        if self.condition.type is not bool_:
+            raise TypeError(f"a condition is {self.condition.type}, not bool")
+
+
+@term
+class Print(Effect):
+    """`I.debug_print`: `text`, where each {} is a value, once for each point."""
+
+    text: str
+    values: tuple[Value, ...] = ()
+    syntax = "print {text}{ of |values|}"
 
 
 @term
