@@ -98,7 +98,7 @@ class Compilation:
             self.texts["logical"] = show(self.logical)
             self.normal = None  # the reference executes the logical program itself
             if target.name != "reference":
-                self.normal = self.lowered(self.logical, stop_after="order_effects")
+                self.normal = self.lowered(self.logical, stop_after=LAST_OF_ALL)
                 self.texts["normal"] = show(self.normal)
             self.plan: KernelPlan = kernel_plan(kernel, kernel.bind(constexprs), self.normal)
 
@@ -119,10 +119,10 @@ class Compilation:
         if level(self.target) == "gpu":
             with self.arena:
                 options = {"bind_class": bound_class(self.plan, generic_class(self.plan))}
-                program = self.lowered(self.normal, options=options, stop_after=LAST_SHARED, after="order_effects")
+                program = self.lowered(self.normal, options=options, stop_after=LAST_SHARED, after=LAST_OF_ALL)
                 self.texts["gpu"] = show(program)
-        execute = executor(self.plan, self.target, program, self.arena)
-        return HostArtifact(self.plan, self.target, execute, texts=self.texts)
+        machine = executor(self.plan, self.target, program, self.arena)
+        return HostArtifact(self.plan, self.target, machine, texts=self.texts)
 
     # ---- GPU targets
 
@@ -142,7 +142,7 @@ class Compilation:
             "lower_to_triton": {"index_bits": holds.index_bits},
         }
         with self.lock, self.arena:
-            launch = self.lowered(self.normal, options=options, trace=trace, after="order_effects")
+            launch = self.lowered(self.normal, options=options, trace=trace, after=LAST_OF_ALL)
             levels = {p.target.name: trace.programs[p.name] for p in PIPELINE if p.name in trace.programs}
             return launch, {level: show(program) for level, program in levels.items() if level not in SHARED_LEVELS}
 
@@ -170,6 +170,9 @@ def _last_before_triton() -> str:
     shared: list[Pass] = [p for p in PIPELINE if p.target.name == "gpu"]
     return shared[-1].name
 
+
+LAST_OF_ALL: Final = "find_in_place"
+"""The last pass that does not ask for the class of calls."""
 
 LAST_SHARED: Final = _last_before_triton()
 

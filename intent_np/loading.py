@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from .runtime import storage
 from .runtime.artifact import Artifact
-from .runtime.host import Execute
+from .runtime.host import Machine
 from .runtime.plan import KernelPlan
 from .target import Target
 
@@ -17,7 +17,7 @@ def load(path: str | os.PathLike[str]) -> Artifact:
     return storage.load(path, revive=_revive)
 
 
-def _revive(kernel: KernelPlan, target: Target, texts: Mapping[str, str]) -> Execute:
+def _revive(kernel: KernelPlan, target: Target, texts: Mapping[str, str]) -> Machine:
     from .backends.host import revive  # loads the machine, which an artifact for a GPU never does
 
     return revive(kernel, target, texts)

@@ -15,7 +15,7 @@ from .target import Target
 from .terms.core import find
 from .terms.index import Extent, Param, Physical, Stride, Value, const, is_const
 from .terms.launch import Launch, PointerArgument, signature
-from .terms.normal import Axis, Contract, Load, Part, Program, Reduce, Store
+from .terms.normal import Contract, Load, Program, same_arrays
 from .terms.normal import Target as BoundTarget
 from .terms.text import Printer
 
@@ -65,7 +65,6 @@ def kernel_plan(kernel: Any, constexprs: Mapping[str, Any], program: Program | N
         tuple(parameters),
         values,
         resident=resident_extents(program),
-        identical_safe=identical_safe(program),
         indices=tuple(UNBOUNDED if t is None else expression(t) for t in large_indices(program.effects)),
     )
 
@@ -80,24 +79,6 @@ def resident_extents(program: Program) -> tuple[str, ...]:
         and resident_limit(a, program.effects) == RESIDENT_LIMIT
     ]  # fmt: skip
     return tuple(dict.fromkeys(names))
-
-
-def identical_safe(program: Program) -> tuple[tuple[str, str], ...]:
-    """Pairs of an input and an output that may be one array: each element is read only by the instance that writes it,
-    and before it does."""
-    if len(program.effects) != 1:
-        return ()
-    store = program.effects[0]
-    assert isinstance(store, Store)
-    loads: dict[str, list[Load]] = {}
-    for t in find(program, Load):
-        loads.setdefault(t.view.name, []).append(t)
-    safe = [name for name, all_loads in loads.items() if all(t.index == store.index for t in all_loads)]
-    inner = {
-        getattr(t.axis, "axis", t.axis) for t in find(program, (Reduce, Contract)) if isinstance(t.axis, (Axis, Part))
-    }  # type: ignore[arg-type]
-    ordered = not any(isinstance(t, Contract) for t in find(program, Contract)) or not inner
-    return tuple((name, store.view.name) for name in safe if name != store.view.name and ordered)
 
 
 def bound_class(plan: KernelPlan, holds: VariantClass) -> dict[str, Any]:
@@ -135,5 +116,6 @@ def variant_plan(launch: Launch, holds: VariantClass, compiled: Any) -> VariantP
         shared_bytes=compiled.shared_bytes,
         scratch_bytes=compiled.scratch_bytes,
         slack=max((p.value for p in launch.constexprs), default=0),
+        identical=same_arrays(a.view for a in launch.arguments if isinstance(a, PointerArgument)),
         facts={"registers": compiled.registers, "stack": compiled.stack_bytes, **compiled.metadata},
     )

@@ -6,10 +6,11 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from ..runtime.host import Execute
+from ..runtime.host import Machine
 from ..runtime.plan import KernelPlan
 from ..target import Target
 from ..terms.core import Arena
+from ..terms.normal import same_arrays
 
 
 def level(target: Target) -> str:
@@ -17,8 +18,8 @@ def level(target: Target) -> str:
     return "logical" if target.name == "reference" else "gpu"
 
 
-def executor(kernel: KernelPlan, target: Target, program: Any, space: Arena) -> Execute:
-    """Runs `program`, whose terms are in `space`; one call at a time."""
+def executor(kernel: KernelPlan, target: Target, program: Any, space: Arena) -> Machine:
+    """What runs `program`, whose terms are in `space`; one call at a time."""
     if level(target) == "logical":
         from .reference import logical as machine
     else:
@@ -32,10 +33,11 @@ def executor(kernel: KernelPlan, target: Target, program: Any, space: Arena) -> 
         with turn, space:
             machine.run(program, arrays, scalars)
 
-    return execute
+    # the reference evaluates a read where its value is used, which may be behind a write
+    return Machine(execute, () if level(target) == "logical" else same_arrays(program.parameters))
 
 
-def revive(kernel: KernelPlan, target: Target, texts: Mapping[str, str]) -> Execute:
+def revive(kernel: KernelPlan, target: Target, texts: Mapping[str, str]) -> Machine:
     """The machine of a saved artifact, from the text of the level that it executes.
 
     Raises `KeyError` or `ParseError` where that text is missing or is not of this version.

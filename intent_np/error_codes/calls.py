@@ -108,8 +108,9 @@ ROWS = (
         "E415",
         CALL,
         "arguments '{parameter}' and '{other}' are both written and overlap",
-        "Which write is last is not determined.",
-        "pass separate arrays, or give both parameters one I.constraints(alias=...) group",
+        "Instances run in any order, so which write is last is not determined.",
+        "pass separate arrays; outputs of one I.constraints(alias=...) group may be one array where both are written "
+        "at the same indices and neither is read",
     ),
     ErrorCode(
         "E416",

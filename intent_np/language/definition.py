@@ -117,7 +117,9 @@ class Kernel(Callee):
         for p in self.parameters:
             if isinstance(p, ViewParameter):
                 strides = stride_terms(p, bound, shared)
-                made[p.name] = View(p.name, p.mode, p.dtype, shapes[p.name], strides, p.constraints.finite)
+                group = p.constraints.alias
+                same = tuple(q.name for q in views if group and q.constraints.alias == group and q is not p)
+                made[p.name] = View(p.name, p.mode, p.dtype, shapes[p.name], strides, p.constraints.finite, same=same)
             elif isinstance(p, Scalar):
                 made[p.name] = Param(p.name, p.dtype)
         return {n: named(t, n) for n, t in made.items()}

@@ -15,7 +15,7 @@ from ..errors import error
 from ..rules.facts import at_most
 from ..rules.simplify import node
 from ..terms.blocked import BLOCKED, Base, BlockedProgram, Carry, Loop, Perform, Point, Segment, Slice, Tile, scoped
-from ..terms.core import arena, contains, find, inherit, rewrite, walk
+from ..terms.core import arena, contains, find, inherit, replace, rewrite, walk
 from ..terms.dtypes import index
 from ..terms.gpu import (
     GPU,
@@ -42,11 +42,11 @@ from ..terms.index import (
     mul,
     sub,
 )
-from ..terms.normal import Contract, Coord, Load, Proj, Reduce, Store, builtin_name
+from ..terms.normal import Contract, Coord, Load, Proj, Reduce, Store, View, builtin_name
 from ..terms.text import reserved
 from .apply_combines import apply_combines
 from .base import nanopass
-from .scopes import LEAVES, Scope, extents_used, integral, is_test, read_later, writes
+from .scopes import LEAVES, Scope, changes, extents_used, integral, is_test, read_later, writes
 from .share_traversals import share_traversals
 
 
@@ -58,7 +58,25 @@ def emit(program: BlockedProgram) -> Kernel:
     Preserves values and the order of effects; evaluates each term once in its scope.
     """
     # statements are made of stepped loops, also where the passes that make them were left out
-    return _Emitter(apply_combines(share_traversals(program, enabled=False))).kernel()
+    program = apply_combines(share_traversals(program, enabled=False))
+    while True:
+        try:
+            return _Emitter(program).kernel()
+        except _ReadLate as late:
+            program = _separated(program, late.view)
+
+
+class _ReadLate(Exception):
+    """An input is read behind a store into what may be the same array."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+
+
+def _separated(program: BlockedProgram, view: View) -> BlockedProgram:
+    """The program where `view` is never the array that another view is."""
+    alone = replace(view, same=())
+    return rewrite((program,), lambda t: alone if t is view else t)[0]  # type: ignore[no-any-return]
 
 
 def _size(axis: Any) -> Physical:
@@ -75,7 +93,7 @@ class _Emitter:
         self.root.taken = {p.name for p in program.parameters} | {"pid", "grid"}  # type: ignore[attr-defined]
         self.root.taken |= {t.name for t in find(program, (Physical, Stride, Extent))}  # type: ignore[arg-type]
         self.based = {b.axis for b in find(program, Base)}
-        self.reread = writes(program) & {t.view for t in find(program, Load)}
+        self.reread = writes(program) & {name for t in find(program, Load) for name in t.view.names}
 
     # ---- the kernel
 
@@ -255,10 +273,12 @@ class _Emitter:
         rest = list(effects)
         while rest:
             old = {e: self._read_later(e, (*(x for x in rest if x is not e), *values)) for e in rest}
-            ready = (e for i, e in enumerate(rest) if all(old[e].values()) and not writes(e) & writes(*rest[:i]))
+            ready = (e for i, e in enumerate(rest) if all(old[e].values()) and not writes(e) & changes(*rest[:i]))
             e = next(ready, None)
             if e is None:
                 t = next(t for t, possible in old[rest[0]].items() if not possible)
+                if t.view.same:
+                    raise _ReadLate(t.view)
                 span = next(iter(arena().spans.get(t, ())), None)
                 raise error("E707", span=span, name=t.view.name, found="a read of what an earlier loop has replaced")
             for t in old[e]:

@@ -21,6 +21,7 @@ from .choose_launch import choose_launch
 from .contract_fma import contract_fma
 from .emit import emit
 from .expand_contractions import expand_contractions
+from .find_in_place import find_in_place
 from .form_groups import form_groups
 from .inline_calls import inline_calls
 from .legalize_dot import legalize_dot
@@ -44,6 +45,7 @@ PIPELINE: tuple[Pass, ...] = (
     lower_to_coordinates,
     # normal
     order_effects,
+    find_in_place,
     bind_class,
     online,
     form_groups,

@@ -75,13 +75,18 @@ def extents_used(roots: tuple[Any, ...]) -> list[Extent]:
     return [t for t in seen if isinstance(t, Extent)]
 
 
-def writes(*effects: Any) -> set[View]:
-    """The views that these effects store into."""
-    return {s.view for s in find(effects, Store)}
+def writes(*effects: Any) -> set[str]:
+    """The names of the views that these effects store into."""
+    return {s.view.name for s in find(effects, Store)}
+
+
+def changes(*effects: Any) -> set[str]:
+    """The names of the views whose elements these effects may store into."""
+    return {name for s in find(effects, Store) for name in s.view.names}
 
 
 def read_later(
-    others: tuple[Any, ...], views: set[View], here: frozenset[Any], done: Callable[[Loop], bool]
+    others: tuple[Any, ...], views: set[str], here: frozenset[Any], done: Callable[[Loop], bool]
 ) -> dict[Any, bool]:
     """The loads and loops below `others` that must not see what is to be stored into `views`, and whether they can be
     computed where the slices `here` are open."""
@@ -96,11 +101,11 @@ def read_later(
         inside = slices
         if isinstance(t, Loop):
             if slices == here and t.needs <= here and not writes(t):
-                if any(x.view in views for x in find(t, Load)):
+                if any(x.view.names & views for x in find(t, Load)):
                     found[t] = True
                 continue
             inside = slices - {t.slice}
-        elif isinstance(t, Load) and t.view in views:
+        elif isinstance(t, Load) and t.view.names & views:
             found[t] = found.get(t, True) and t.needs <= slices
         stack.extend((c, inside) for c in reversed(t.children()))
     return found

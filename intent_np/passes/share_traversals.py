@@ -32,12 +32,13 @@ def _levels(terms: list[Any]) -> dict[Any, int]:
     A traversal that stores where others read what was there, or where earlier ones store, comes in their loop or later.
     """
     loops = [t for t in terms if isinstance(t, (Fold, Traverse))]
-    reads = {t: {x.view for x in find(t, Load)} for t in loops}
-    writes = {t: {x.view for x in find(t, Store)} for t in loops}
+    reads = {t: _names(t, Load) for t in loops}
+    changes = {t: _names(t, Store) for t in loops}
+    writes = {t: {x.view.name for x in find(t, Store)} for t in loops}
     waits: dict[Any, list[Any]] = {}
     for i, t in enumerate(loops):
         others = ((j, r) for j, r in enumerate(loops) if writes[t] and r.needs == t.needs and j != i)
-        waits[t] = [r for j, r in others if writes[t] & reads[r] or j < i and writes[t] & writes[r]]
+        waits[t] = [r for j, r in others if writes[t] & reads[r] or j < i and writes[t] & changes[r]]
     level: dict[Any, int] = {}
     while True:
         new: dict[Any, int] = {}
@@ -47,6 +48,11 @@ def _levels(terms: list[Any]) -> dict[Any, int]:
         if new == level:
             return level
         level = new
+
+
+def _names(t: Any, kind: type[Load | Store]) -> set[str]:
+    """The views that the accesses below `t` may be to."""
+    return {name for x in find(t, kind) for name in x.view.names}
 
 
 class _Cohorts:

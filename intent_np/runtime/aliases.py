@@ -1,65 +1,76 @@
-"""Arrays of one call that overlap: by byte span, which is exact for dense arrays and safe for the others.
+"""Arrays of one call that share memory: by byte span, which is exact for dense arrays and safe for the others.
 
-A kernel may replay and hoist its loads, since inputs keep their values: where an input overlaps an output the
-host copies the input first, unless both are the same array and the compiler proved that to be safe.  Outputs of
-one alias group are the author's affair, and views promised not to alias are checked.
+Each pair of an input and an output is disjoint, identical or overlapping at a call.  An input keeps its values while
+the kernel runs.  So disjoint calls run the device code as it is; identical ones too, where the compiler proved for the
+variant that each element is read by the instance that writes it, and before; for all others the host copies the input
+first, and the variant says so in its class.  Outputs that share memory are refused, unless they are of one alias
+group, identical, and the variant is right for that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from intent_np.errors import error
+from intent_np.errors import IntentError, error
 from intent_np.runtime.arrays import ArrayInfo
 from intent_np.runtime.binding import Call
 from intent_np.runtime.plan import KernelPlan
 
+DISJOINT, IDENTICAL, OVERLAPPING = range(3)
+"""What two arrays of a call are to each other."""
 
-class Rule(NamedTuple):
-    """What an overlap of a written view and another view means.
 
-    identical:  whether the same array is fine although an overlap is not
-    otherwise:  `copied` before the launch, or `refused`
+class Pair(NamedTuple):
+    """Two views of which the second is written.
+
+    promised:  whether one of them was promised to share memory with nothing
+    joint:     whether both are written
+    group:     whether both are written and of one alias group
     """
 
-    written: str
-    other: str
-    identical: bool
-    otherwise: Literal["copied", "refused"]
+    view: str
+    output: str
+    promised: bool
+    joint: bool
+    group: bool
 
 
-class Check(NamedTuple):
-    """A rule for the shapes and strides of a call: spans in bytes from the pointers.
+class Span(NamedTuple):
+    """A pair for the shapes and strides of a call: where both begin and end, in bytes from their pointers.
 
-    written, other:  positions among the kernel's parameters
+    first, second:  positions of the view and the output among the kernel's parameters
+    alike:          whether they are one array if they begin at one address
     """
 
-    written: int
+    first: int
     begin: int
     end: int
-    other: int
-    other_begin: int
-    other_end: int
-    identical: bool
+    second: int
+    second_begin: int
+    second_end: int
+    alike: bool
 
 
-def rules(kernel: KernelPlan) -> tuple[Rule, ...]:
+Relation = tuple[int, ...]
+"""For each span `DISJOINT`, `IDENTICAL` or `OVERLAPPING`."""
+
+
+def pairs(kernel: KernelPlan) -> tuple[Pair, ...]:
     """The pairs of views that matter: each written one with each other one, once."""
     found = []
-    for index, first in enumerate(kernel.views):
-        for second in kernel.views[index + 1 :]:
-            together = first.alias and first.alias == second.alias and first.written and second.written
-            if not (first.written or second.written) or together:
+    for index, one in enumerate(kernel.views):
+        for other in kernel.views[index + 1 :]:
+            if not (one.written or other.written):
                 continue
-            written, other = (first, second) if first.written else (second, first)
-            refused = other.written or first.noalias or second.noalias
-            safe = (other.name, written.name) in kernel.identical_safe
-            found.append(Rule(written.name, other.name, safe and not refused, "refused" if refused else "copied"))
+            view, output = (one, other) if other.written else (other, one)
+            joint = one.written and other.written
+            group = joint and bool(one.alias) and one.alias == other.alias
+            found.append(Pair(view.name, output.name, one.noalias or other.noalias, joint, group))
     return tuple(found)
 
 
-def span(info: ArrayInfo, itemsize: int) -> tuple[int, int]:
+def extent(info: ArrayInfo, itemsize: int) -> tuple[int, int]:
     """First byte and end of the array's elements, from its pointer; empty for an array without elements."""
     if 0 in info.shape:
         return 0, 0
@@ -67,60 +78,67 @@ def span(info: ArrayInfo, itemsize: int) -> tuple[int, int]:
     return sum(step for step in reach if step < 0), sum(step for step in reach if step > 0) + itemsize
 
 
-def checks(call: Call, positions: dict[str, int], pairs: Iterable[Rule]) -> tuple[Check, ...]:
-    """The rules with the spans of one call pattern; pairs that cannot overlap are left out."""
+def spans(call: Call, positions: dict[str, int], wanted: Iterable[Pair]) -> tuple[Span, ...]:
+    """The pairs with the spans of one call pattern."""
     made = []
-    for rule in pairs:
-        first, second = call.arrays[rule.written], call.arrays[rule.other]
-        begin, end = span(first, call.kernel.view(rule.written).itemsize)
-        other_begin, other_end = span(second, call.kernel.view(rule.other).itemsize)
-        if begin == end or other_begin == other_end:
-            continue
-        alike = (first.shape, first.strides) == (second.shape, second.strides)
+    for pair in wanted:
+        first, second = call.arrays[pair.view], call.arrays[pair.output]
+        alike = (first.shape, first.strides, first.dtype) == (second.shape, second.strides, second.dtype)
         made.append(
-            Check(
-                positions[rule.written], begin, end,
-                positions[rule.other], other_begin, other_end,
-                rule.identical and alike,
+            Span(
+                positions[pair.view], *extent(first, call.kernel.view(pair.view).itemsize),
+                positions[pair.output], *extent(second, call.kernel.view(pair.output).itemsize),
+                alike,
             )
         )  # fmt: skip
     return tuple(made)
 
 
-def violated(made: Sequence[Check], pointers: Sequence[int]) -> bool:
-    """Whether some pair overlaps in a way that is not allowed; `pointers` by parameter position.
+def relation(made: Iterable[Span], pointers: Sequence[int]) -> Relation:
+    """What the arrays of a call are to each other; `pointers` by parameter position."""
+    return tuple(
+        DISJOINT
+        if begin == end or other_begin == other_end
+        or pointers[first] + begin >= pointers[second] + other_end
+        or pointers[second] + other_begin >= pointers[first] + end
+        else IDENTICAL if alike and pointers[first] == pointers[second]
+        else OVERLAPPING
+        for first, begin, end, second, other_begin, other_end, alike in made
+    )  # fmt: skip
 
-    This runs at every launch.
+
+def copied(
+    call: Call, wanted: Iterable[Pair], found: Relation, identical: Iterable[tuple[str, str]]
+) -> tuple[str, ...]:
+    """The inputs to copy before the launch of a variant that is right where the pairs `identical` are.
+
+    Raises `CallError` E408 for arrays that were promised to share no memory, E415 for outputs that may not.
     """
-    for written, begin, end, other, other_begin, other_end, identical in made:
-        first, second = pointers[written], pointers[other]
-        if first + begin < second + other_end and second + other_begin < first + end:
-            if not (identical and first == second):
-                return True
-    return False
-
-
-def conflicts(call: Call, pairs: Iterable[Rule]) -> tuple[str, ...]:
-    """The inputs to copy before the launch, in order; raises `CallError` E408 or E415 for a refused overlap."""
-    copied: dict[str, None] = {}
-    for rule in pairs:
-        positions = {rule.written: 0, rule.other: 1}
-        pointers = [call.arrays[name].pointer for name in positions]
-        if not violated(checks(call, positions, (rule,)), pointers):
+    safe = frozenset(identical)
+    copies: dict[str, None] = {}
+    for pair, how in zip(wanted, found, strict=True):
+        if how == DISJOINT:
             continue
-        if rule.otherwise == "refused":
-            both = call.kernel.view(rule.other).written
-            promised = any(call.kernel.view(name).noalias for name in positions)
-            code = "E408" if promised or not both else "E415"
-            raise error(code, parameter=rule.written, other=rule.other, found=_places(call, positions))
-        copied[rule.other] = None
-    return tuple(copied)
+        if pair.promised:
+            raise _refused("E408", call, pair)
+        fine = how == IDENTICAL and pair[:2] in safe
+        if pair.joint and not (pair.group and fine):
+            raise _refused("E415", call, pair)
+        if not fine:
+            copies[pair.view] = None
+    return tuple(sorted(copies))
 
 
-def _places(call: Call, names: Iterable[str]) -> str:
+def pointers(call: Call, positions: dict[str, int]) -> list[int]:
+    """The addresses of the arrays of a call, by position; 0 for a scalar."""
+    return [call.arrays[name].pointer if name in call.arrays else 0 for name in positions]
+
+
+def _refused(code: str, call: Call, pair: Pair) -> IntentError:
     texts = []
+    names = pair[:2] if pair.joint else (pair.output, pair.view)  # one that is written comes first
     for name in names:
         info = call.arrays[name]
-        begin, end = span(info, call.kernel.view(name).itemsize)
+        begin, end = extent(info, call.kernel.view(name).itemsize)
         texts.append(f"{name} at {info.pointer + begin:#x} to {info.pointer + end:#x}")
-    return ", ".join(texts)
+    return error(code, parameter=names[0], other=names[1], found=", ".join(texts))

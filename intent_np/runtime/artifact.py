@@ -168,6 +168,10 @@ def _described(plan: VariantPlan) -> Iterator[str]:
         yield f"{extent} divisible by {by}"
     for extent, bound in holds.bucket:
         yield f"{extent} of any length" if bound is None else f"{extent} at most {bound}"
+    for view, output in plan.identical:
+        yield f"{view} may be {output}"
+    if holds.copied:
+        yield f"{', '.join(holds.copied)} copied first, where outputs share their memory"
     yield f"{holds.index_bits}-bit offsets, {plan.shared_bytes} bytes of shared memory a block"
     if plan.facts:
         yield ", ".join(f"{name} {value}" for name, value in plan.facts.items() if not isinstance(value, dict))

@@ -176,7 +176,7 @@ def has_room(kernel: KernelPlan, wanted: VariantClass, existing: Iterable[Varian
     A kernel with resident rows may have as many as there are powers of two up to its longest row.  Where operands
     are resident (the head of an attention), lengths are few and fixed, and each has its own layouts.
     """
-    held = [one for one in existing if not one.is_generic]
+    held = [one for one in existing if not one.is_generic and not one.copied]  # copies share their device code
     if wanted.is_generic:
         return True
     if kernel.contracts:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from intent_np.errors import error
-from intent_np.runtime.aliases import checks, conflicts, rules, span
+from intent_np.runtime.aliases import copied, pairs, pointers, relation, spans
 from intent_np.runtime.arrays import CUPY, HOST, LIBRARIES, ArrayInfo, Library, as_numpy
 from intent_np.runtime.artifact import Artifact
 from intent_np.runtime.binding import Call, adopt_arguments, bind, scalar_value
@@ -57,11 +57,11 @@ class DeviceArtifact(Artifact):
         super().__init__(kernel, target, **described)
         self._held = Variants(kernel, variants, specialize, self.remark)
         self._given_driver = driver
-        self._rules = rules(kernel)
+        self._pairs = pairs(kernel)
         self._layout = Layout(kernel)
         self._workspaces = Workspaces()
         self._lock = threading.RLock()
-        self._handles: dict[tuple[str, int], int] = {}
+        self._handles: dict[tuple[bytes, int], int] = {}
         self._launches: dict[Any, Launch] = {}
         self._allocations: dict[Any, Callable[[], list[Any]]] = {}
         self._fast: list[_Scalar | None] = []
@@ -87,7 +87,9 @@ class DeviceArtifact(Artifact):
         if quick is not None:
             key, values = quick
             launch = self._launches.get(key)
-            if launch is not None and not launch.violated(values):
+            if launch is not None and not launch.fits(values):
+                launch = self._launches.get((key, launch.relation(values)))
+            if launch is not None:
                 try:
                     launch(values)
                     return
@@ -123,21 +125,20 @@ class DeviceArtifact(Artifact):
 
     def prepare(self, *arguments: Any) -> Callable[[], None]:
         call, adopted = self._bind(arguments)
-        if self._on_host(call) or conflicts(call, self._rules):
+        if self._on_host(call):
             return functools.partial(self, *arguments)  # the copies belong to every run
         launch, values = self._launch(call, adopted)
+        if launch.copies:
+            return functools.partial(self, *arguments)
         return PreparedLaunch(launch, values, adopted)
 
     def _slow(self, arguments: Sequence[Any]) -> None:
         call, adopted = self._bind(arguments)
-        copied = conflicts(call, self._rules)
         if self._on_host(call):
             self._through_device(call, adopted)
             return
         launch, values = self._launch(call, adopted)
-        kept = [self._duplicate(call, launch, values, name) for name in copied]
         launch(values)
-        del kept  # freed in stream order, after the launch
 
     def _bind(self, arguments: Sequence[Any]) -> tuple[Call, list[Any]]:
         adopted, _ = adopt_arguments(self.kernel.parameters, arguments)
@@ -154,19 +155,32 @@ class DeviceArtifact(Artifact):
                 quick = self._quick(adopted, self._fast)  # a new variant may have changed what is in a key
                 assert quick is not None
                 _remember(self._launches, quick[0], launch)
-            return launch, quick[1]
+            key, values = quick
+            if launch.fits(values):
+                return launch, values
+            found = launch.relation(values)
+            copies = copied(call, self._pairs, found, launch.variant.identical)
+            shared = self._launches.get((key, found))
+            if shared is None:
+                shared = self._resolve(call, copies)
+                _remember(self._launches, (key, found), shared)
+            return shared, values
 
-    def _resolve(self, call: Call) -> Launch:
+    def _resolve(self, call: Call, copies: tuple[str, ...] = ()) -> Launch:
         device = self._device(call)
         known = len(self.variants)
         variant = self._held.choose(call.facts())
         if len(self.variants) != known:
             self._count_on_scalars()
-        handle = self._handles.get((variant.name, device))
+        if copies:
+            variant = self._held.copying(variant, copies)
+            text = f"{', '.join(copies)}: inputs keep their values while the kernel runs; separate arrays need no copy"
+            self.remark("P005", text)
+        handle = self._handles.get((variant.cubin, device))
         if handle is None:
             plan = variant.plan
             handle = self.driver.load(variant.cubin, plan.entry, plan.shared_bytes, device)
-            self._handles[variant.name, device] = handle
+            self._handles[variant.cubin, device] = handle
         first = next(iter(call.arrays.values()), None)
         return Launch(
             self.driver,
@@ -176,7 +190,7 @@ class DeviceArtifact(Artifact):
             device,
             call.values(),
             self._layout,
-            checks(call, self._layout.slots, self._rules),
+            spans(call, self._layout.slots, self._pairs),
             (CUPY if first is None else first.library).current_stream(device),
             self._workspaces,
         )
@@ -227,6 +241,8 @@ class DeviceArtifact(Artifact):
         """Run on device copies of the arrays in host memory, and bring back what was written."""
         self.remark("P002", "pass arrays of the device, of CuPy or torch for example, to keep the data there")
         device = self._device(call)
+        found = relation(spans(call, self._layout.slots, self._pairs), pointers(call, self._layout.slots))
+        copied(call, self._pairs, found, ())  # each array in host memory gets memory of its own on the device
         replaced = list(adopted)
         back = []
         for name, info in call.arrays.items():
@@ -239,15 +255,6 @@ class DeviceArtifact(Artifact):
         self(*replaced)
         for copy, array in back:
             self.driver.download(copy, array)
-
-    def _duplicate(self, call: Call, launch: Launch, values: list[Any], name: str) -> Any:
-        """Point `values` to a copy of an input that overlaps an output; returns its memory."""
-        self.remark("P005", f"{name}: inputs keep their values while the kernel runs; separate arrays need no copy")
-        info = call.arrays[name]
-        begin, end = span(info, self.kernel.view(name).itemsize)
-        memory = self.driver.duplicate(info.pointer + begin, end - begin, launch.device, launch.current_stream())
-        values[self._layout.slots[name]] = memory.pointer - begin
-        return memory
 
     def _allocator(self, first: ArrayInfo | None) -> tuple[Library, int]:
         if first is None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from intent_np.errors import error
-from intent_np.runtime.aliases import conflicts, rules
+from intent_np.runtime.aliases import copied, pairs, pointers, relation, spans
 from intent_np.runtime.arrays import HOST, NUMPY, ArrayInfo, Library, as_numpy, numpy_dtype
 from intent_np.runtime.artifact import Artifact
 from intent_np.runtime.binding import adopt_arguments, bind
@@ -17,13 +17,21 @@ Execute = Callable[[Mapping[str, Any]], None]
 """Runs the program: arrays of the views by name, written in place, and NumPy scalars of the scalars."""
 
 
+class Machine(NamedTuple):
+    """What executes a program, and the pairs of views that may be one array for it (`VariantPlan.identical`)."""
+
+    execute: Execute
+    identical: tuple[tuple[str, str], ...] = ()
+
+
 class HostArtifact(Artifact):
     """A kernel executed by a NumPy machine, with the calling conventions and checks of any other artifact."""
 
-    def __init__(self, kernel: KernelPlan, target: Target, execute: Execute, **described: Any) -> None:
+    def __init__(self, kernel: KernelPlan, target: Target, machine: Machine, **described: Any) -> None:
         super().__init__(kernel, target, **described)
-        self._execute = execute
-        self._rules = rules(kernel)
+        self._machine = machine
+        self._pairs = pairs(kernel)
+        self._positions = {one.name: index for index, one in enumerate(kernel.parameters)}
 
     def __call__(self, *arguments: Any) -> None:
         self._bound(*arguments)()
@@ -37,16 +45,17 @@ class HostArtifact(Artifact):
         for name, info in call.arrays.items():
             if info.device != HOST:
                 raise error("E405", parameter=name, expected="host memory", found=f"cuda:{info.device}")
-        copied = conflicts(call, self._rules)
-        if copied:
-            self.remark("P005", f"{', '.join(copied)}: inputs keep their values while the kernel runs")
+        found = relation(spans(call, self._positions, self._pairs), pointers(call, self._positions))
+        copies = copied(call, self._pairs, found, self._machine.identical)
+        if copies:
+            self.remark("P005", f"{', '.join(copies)}: inputs keep their values while the kernel runs")
         values = {name: as_numpy(info) for name, info in call.arrays.items()}
         for parameter in self.kernel.parameters:
             if isinstance(parameter, ScalarPlan):
                 values[parameter.name] = numpy_dtype(parameter.dtype).type(call.scalars[parameter.name])
 
         def launch() -> None:
-            self._execute(values | {name: values[name].copy() for name in copied})
+            self._machine.execute(values | {name: values[name].copy() for name in copies})
 
         return launch
 

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Final, NamedTuple, Protocol
 
 from intent_np.errors import error
-from intent_np.runtime.aliases import Check, violated
+from intent_np.runtime.aliases import Relation, Span, relation
 from intent_np.runtime.expressions import expression
 from intent_np.runtime.plan import KernelPlan, ScalarPlan, VariantPlan
 
@@ -129,13 +129,13 @@ class Launch:
         device: int,
         values: Mapping[str, int],
         layout: Layout,
-        checks: tuple[Check, ...],
+        spans: tuple[Span, ...],
         current_stream: Callable[[], int],
         workspaces: Workspaces,
     ) -> None:
-        """values: what expressions may name, of the call that is resolved."""
+        """values: what expressions may name, of the call that is resolved; spans: its pairs of arrays."""
         self.kernel, self.variant, self.device = kernel, variant, device
-        self.checks = checks
+        self._plan_aliases(spans)
         self.handle = handle
         self.threads = 32 * variant.num_warps
         self.programs = math.prod(expression(text)(values) for text in variant.grid)
@@ -148,6 +148,19 @@ class Launch:
         # Concurrent calls each take a block; a call that finds none makes one.
         self._free = [self._new_block()]
         self._workspaces = workspaces
+
+    def _plan_aliases(self, spans: tuple[Span, ...]) -> None:
+        """Note which pairs must be disjoint, and which may also be one array; and what is copied at a launch."""
+        names = [one.name for one in self.kernel.parameters]
+        self._spans = spans
+        held = [one for one in spans if one.begin != one.end and one.second_begin != one.second_end]
+        safe = frozenset(self.variant.identical)
+        self._apart = [
+            (first, begin - other_end, second, end - other_begin, alike and (names[first], names[second]) in safe)
+            for first, begin, end, second, other_begin, other_end, alike in held
+        ]
+        copied = self.variant.holds.copied
+        self._copies = {one.first: (one.begin, one.end - one.begin) for one in spans if names[one.first] in copied}
 
     def _plan_slots(self, layout: Layout, values: Mapping[str, int]) -> None:
         """Decide which slot each argument of the device function reads, and the constant slots."""
@@ -183,14 +196,25 @@ class Launch:
         pointers = (ctypes.c_void_p * len(self._order))(*(base + _SLOT * slot for slot in self._order))
         return Block(memory, pointers, ctypes.addressof(pointers))
 
-    def violated(self, values: Sequence[Any]) -> bool:
-        """Whether the arrays of this call overlap in a way that the device code is not made for."""
-        return violated(self.checks, values)
+    def fits(self, values: Sequence[Any]) -> bool:
+        """Whether the arrays of this call share memory in no way that the device code is not made for."""
+        for first, before, second, behind, identical in self._apart:
+            distance = values[second] - values[first]
+            if before < distance < behind and not (identical and distance == 0):
+                return False
+        return True
+
+    def relation(self, values: Sequence[Any]) -> Relation:
+        """What the arrays of this call are to each other."""
+        return relation(self._spans, values)
 
     def __call__(self, values: Sequence[Any]) -> None:
         """Launch on the current stream.  `struct.error` or `OverflowError` if a scalar does not fit."""
         if not self.programs:
             return
+        copies: list[Memory] = []  # freed in stream order, after the launch
+        if self._copies:
+            values = self._copied(values, copies)
         try:
             block = self._free.pop()
         except IndexError:
@@ -200,6 +224,22 @@ class Launch:
             self.fire(block, self._workspaces)
         finally:
             self._free.append(block)
+            copies.clear()
+
+    def _copied(self, values: Sequence[Any], kept: list[Memory]) -> list[Any]:
+        """The values with copies, held by `kept`, in the place of the inputs that share memory with outputs."""
+        changed = list(values)
+        stream = self.current_stream()
+        for slot, (begin, size) in self._copies.items():
+            memory = self._driver.duplicate(changed[slot] + begin, size, self.device, stream)
+            changed[slot] = memory.pointer - begin
+            kept.append(memory)
+        return changed
+
+    @property
+    def copies(self) -> bool:
+        """Whether each launch copies inputs first."""
+        return bool(self._copies)
 
     def packed(self, values: Sequence[Any]) -> Block:
         """A block of its own with these values, for a prepared launch."""

@@ -24,7 +24,7 @@ class ViewPlan:
 
     shape:    one expression an axis; a plain name binds the extent, anything else is checked against it
     strides:  promised strides in elements, `None` where nothing is promised; empty: no promise at all
-    alias:    outputs of one group may overlap: each instance writes them in order
+    alias:    outputs of one group may be one array, where a variant is right for that
     noalias:  promised not to overlap any view that is written
     summed:   the dimensions that contractions sum over, where the view is an operand of some: its elements are loaded
               many times, by programs that compute much more
@@ -79,7 +79,6 @@ class KernelPlan:
     constexprs:      the bound values; integers may be used in shapes
     requires:        expressions that must not be 0 at a call
     resident:        extents of axes that variants hold whole in registers: their length is part of the class
-    identical_safe:  `(input, output)` that may be the same array, element for element
     indices:         bounds of index arithmetic beyond extents and addresses, which narrow offsets have to hold
     """
 
@@ -88,7 +87,6 @@ class KernelPlan:
     constexprs: Mapping[str, Any] = field(default_factory=dict)
     requires: tuple[str, ...] = ()
     resident: tuple[str, ...] = ()
-    identical_safe: tuple[tuple[str, str], ...] = ()
     indices: tuple[str, ...] = ()
 
     @functools.cached_property
@@ -123,6 +121,9 @@ class VariantClass:
     divisible:   extent -> what is known to divide it; absent is 1
     bucket:      resident extent -> its largest value, or None: any length
     index_bits:  32 when every offset and extent fits a signed 32-bit integer, else 64
+    copied:      inputs that share memory with an output in a way that the device code is not made for: the host
+                 copies them before the launch.  All other inputs are disjoint from every output, or are the same
+                 array as one and the variant is right for that (`VariantPlan.identical`)
     """
 
     unit: tuple[tuple[str, int | None], ...]
@@ -131,6 +132,7 @@ class VariantClass:
     bucket: tuple[tuple[str, int | None], ...] = ()
     index_bits: Literal[32, 64] = 64
     loose: tuple[str, ...] = ()
+    copied: tuple[str, ...] = ()
 
     def unit_of(self, view: str) -> int | None:
         return dict(self.unit)[view]
@@ -143,20 +145,21 @@ class VariantClass:
 
     @property
     def name(self) -> str:
-        """A short name, unique among the classes of a kernel, fit for a folder: `a16-x1-y1-N1024`.
+        """A short name, unique among the classes of a kernel, fit for a folder: `a16-x1-y1-N1024-copy_x`.
 
         A `_` stands for runtime strides, an `e` behind a dimension for alignment to elements.
         """
+        copies = "".join(f"-copy_{view}" for view in self.copied)
         if self.is_generic:
-            return "generic"
+            return "generic" + copies
         parts = [f"a{self.align}"]
         parts += [f"{view}{'_' if dim is None else dim}{'e' if view in self.loose else ''}" for view, dim in self.unit]
         parts += [f"{extent}{'long' if bound is None else bound}" for extent, bound in self.bucket]
-        return "-".join(parts) + ("-i64" if self.index_bits == 64 else "")
+        return "-".join(parts) + ("-i64" if self.index_bits == 64 else "") + copies
 
     @property
     def is_generic(self) -> bool:
-        """Whether it holds for every call."""
+        """Whether it holds for every call; for every one that needs these copies."""
         unknown = all(dim is None for _, dim in self.unit) and all(bound is None for _, bound in self.bucket)
         return unknown and self.index_bits == 64 and not self.divisible
 
@@ -196,6 +199,8 @@ class VariantPlan:
     shared_bytes:   dynamic shared memory of a block
     scratch_bytes:  global scratch memory of one program
     slack:          how far past an extent a masked lane may compute an address: the largest block extent
+    identical:      `(view, output)` that may be one array: each element is read only by the instance that writes it,
+                    and before it does
     facts:          registers, compiler version and what else is worth keeping
     """
 
@@ -208,6 +213,7 @@ class VariantPlan:
     shared_bytes: int = 0
     scratch_bytes: int = 0
     slack: int = 0
+    identical: tuple[tuple[str, str], ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -27,7 +27,7 @@ from typing import Any, Final
 from intent_np.errors import Remark, error
 from intent_np.runtime.artifact import Artifact
 from intent_np.runtime.device import DeviceArtifact
-from intent_np.runtime.host import Execute, HostArtifact
+from intent_np.runtime.host import HostArtifact, Machine
 from intent_np.runtime.plan import KernelPlan, kernel_from_json, to_json, variant_from_json
 from intent_np.runtime.variants import Variant
 from intent_np.target import Target
@@ -38,7 +38,7 @@ FORMAT: Final = 1
 _METADATA: Final = "metadata.json"
 _CODE: Final = ("kernel.py", "kernel.ptx", "kernel.cubin")
 
-Revive = Callable[[KernelPlan, Target, Mapping[str, str]], Execute]
+Revive = Callable[[KernelPlan, Target, Mapping[str, str]], Machine]
 """Makes the machine of a loaded artifact for `cpu` or `reference` from its texts."""
 
 
@@ -115,10 +115,10 @@ def load(path: str | os.PathLike[str], *, revive: Revive | None = None) -> Artif
     if revive is None:
         raise error("E705", path=str(place), found=f"an artifact for {target}, which needs the compiler to run")
     try:
-        execute = revive(kernel, target, texts)
+        machine = revive(kernel, target, texts)
     except (ValueError, KeyError) as problem:
         raise error("E705", path=str(place), found=f"{type(problem).__name__}: {problem}") from problem
-    return HostArtifact(kernel, target, execute, **described)
+    return HostArtifact(kernel, target, machine, **described)
 
 
 def _variant(name: str, contents: Mapping[str, bytes]) -> Variant:

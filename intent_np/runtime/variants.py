@@ -71,14 +71,22 @@ class Variants:
             exact = self._get(candidate)
             if exact is not None and covers(exact.plan.holds, self._kernel, facts, exact.plan.slack):
                 return self._told(exact, wanted)
-        found = best(self._kernel, facts, ((one.plan, one) for one in self.all)) or self._get(
-            generic_class(self._kernel)
-        )
+        direct = ((one.plan, one) for one in self.all if not one.plan.holds.copied)
+        found = best(self._kernel, facts, direct) or self._get(generic_class(self._kernel))
         if found is None:
             raise error(
                 "E418", kernel=self._kernel.name, expected=wanted.name, found=", ".join(v.name for v in self.all)
             )
         return self._told(found, wanted)
+
+    def copying(self, variant: Variant, copied: tuple[str, ...]) -> Variant:
+        """The variant for calls of the same class whose inputs `copied` are copied first: the same device code."""
+        holds = dataclasses.replace(variant.plan.holds, copied=copied)
+        found = self._by_class.get(holds)
+        if found is None:
+            found = dataclasses.replace(variant, plan=dataclasses.replace(variant.plan, holds=holds))
+            self._by_class[holds] = found
+        return found
 
     def _told(self, chosen: Variant, wanted: VariantClass) -> Variant:
         if chosen.plan.holds.is_generic:

@@ -6,7 +6,7 @@ over it and of a later store are one axis, while two coordinates of one domain i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .core import NO_AXES, Literal, Term, arena, children, find, term, walk
@@ -67,7 +67,8 @@ class Coord(Value):
 @term
 class View(Term):
     """A parameter in memory.  `aligned`: bytes that divide its address and every stride that is not 1; `finite`: the
-    caller promises neither NaN nor infinity."""
+    caller promises neither NaN nor infinity; `same`: views that may be the very array that this one is: those of its
+    alias group, and behind `find_in_place` those for which that is proved."""
 
     name: str
     mode: str
@@ -76,7 +77,8 @@ class View(Term):
     strides: tuple[Value, ...]
     finite: bool = False
     aligned: int = 1
-    syntax = "view {mode} {dtype}[{shape}] strides [{strides}]{ finite|finite|}{ aligned |aligned|}"
+    same: tuple[str, ...] = ()
+    syntax = "view {mode} {dtype}[{shape}] strides [{strides}]{ finite|finite|}{ aligned |aligned|}{ or |same|}"
     binds = True
 
     def infer(self) -> DType:
@@ -87,6 +89,11 @@ class View(Term):
         if any(e.type is not index for e in (*self.shape, *self.strides)) or self.aligned < 1:
             raise TypeError(f"{self.name}: extents and strides are index values, alignment is positive")
         return self.dtype
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The views whose elements may be elements of this one."""
+        return frozenset((self.name, *self.same))
 
 
 def holds(d: DType, v: bool | int | float) -> bool:
@@ -288,6 +295,11 @@ def check_parameters(parameters: tuple[Term, ...]) -> None:
     for p in parameters:
         if not isinstance(p, (View, Extent, Stride, Param)):
             raise TypeError(f"a {type(p).__name__} is no parameter")
+
+
+def same_arrays(parameters: Iterable[Term]) -> tuple[tuple[str, str], ...]:
+    """The pairs of views that may be one array."""
+    return tuple((v.name, name) for v in parameters if isinstance(v, View) for name in v.same)
 
 
 @term

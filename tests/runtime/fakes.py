@@ -143,7 +143,6 @@ AXPBY = KernelPlan(
         ScalarPlan("b", "f32"),
         ViewPlan("z", "f32", "out", ("N",)),
     ),
-    identical_safe=(("x", "z"),),
 )
 AXPBY_TYPES = ["*fp32", "*fp32", "*fp32", "fp32", "fp32", "i32"]
 
@@ -162,9 +161,9 @@ def axpby_variant(holds: VariantClass, **changes: Any) -> Variant:
         Argument("b", "scalar", "b", "fp32"),
         Argument("N", "scalar", "N", "i32"),
     )
-    plan = VariantPlan(
-        holds, "axpby", arguments, ("cdiv(N, 1024)",), num_warps=4, facts={"registers": 20, "version": "3.6"}
-    )
+    facts = {"registers": 20, "version": "3.6"}
+    same = (("x", "z"),)
+    plan = VariantPlan(holds, "axpby", arguments, ("cdiv(N, 1024)",), num_warps=4, identical=same, facts=facts)
     plan = VariantPlan(**{**{name: getattr(plan, name) for name in plan.__dataclass_fields__}, **changes})
     return Variant(plan, holds.name.encode(), "// ptx", f"# {holds.name}\n", {"gpu": f"gpu for {holds.name}"})
 

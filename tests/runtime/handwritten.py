@@ -40,7 +40,6 @@ def kernel(dtype: str) -> KernelPlan:
             ViewPlan("y", dtype, "in", ("M", "N")),
             ViewPlan("z", dtype, "out", ("M", "N")),
         ),
-        identical_safe=(("x", "z"), ("y", "z")),
     )
 
 
@@ -71,5 +70,8 @@ def specialize(plan: KernelPlan, holds: VariantClass, target: Target) -> Variant
     with tempfile.TemporaryDirectory() as folder:
         made = compile_source(SOURCE, "axpy", signature, constants, divisible, target, 4, 2, folder)
     grid = ("M", f"cdiv(N, {BLOCK})")
-    launch = VariantPlan(holds, made.entry, tuple(arguments), grid, made.num_warps, 2, made.shared_bytes, slack=BLOCK)
+    same = (("x", "z"), ("y", "z"))
+    launch = VariantPlan(
+        holds, made.entry, tuple(arguments), grid, made.num_warps, 2, made.shared_bytes, slack=BLOCK, identical=same
+    )
     return Variant(launch, made.cubin, made.ptx, SOURCE)

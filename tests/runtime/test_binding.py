@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from intent_np.errors import CallError
-from intent_np.runtime.aliases import rules
+from intent_np.runtime.aliases import IDENTICAL, OVERLAPPING, copied, pairs, relation, spans
 from intent_np.runtime.binding import bind
 from intent_np.runtime.device import DeviceArtifact
-from intent_np.runtime.host import HostArtifact
+from intent_np.runtime.host import HostArtifact, Machine
 from intent_np.runtime.plan import KernelPlan, ScalarPlan, ViewPlan
 from intent_np.target import CPU, SM_90
 from tests.runtime.fakes import AXPBY, AXPBY_TYPES, DeviceArray, FakeDriver, axpby_variant
@@ -122,7 +122,7 @@ def test_small_floats_are_ml_dtypes_in_numpy_and_bits_on_the_device() -> None:
 def overlapping(first: ViewPlan, second: ViewPlan) -> Any:
     kernel = KernelPlan("k", (first, second))
     memory = zeros(8)
-    HostArtifact(kernel, CPU, lambda values: None)(memory[:5], memory[3:])
+    HostArtifact(kernel, CPU, Machine(lambda values: None))(memory[:5], memory[3:])
 
 
 def view(name: str, mode: Any, **promises: Any) -> ViewPlan:
@@ -137,7 +137,7 @@ def view(name: str, mode: Any, **promises: Any) -> ViewPlan:
         (view("x", "out"), view("y", "in", noalias=True), "E408"),
         (view("x", "out"), view("y", "inout"), "E415"),
         (view("x", "out", noalias=True), view("y", "inout"), "E408"),
-        (view("x", "out", alias="g"), view("y", "inout", alias="g"), None),
+        (view("x", "out", alias="g"), view("y", "inout", alias="g"), "E415"),
         (view("x", "out", alias="g"), view("y", "inout", alias="h"), "E415"),
     ],
 )
@@ -153,7 +153,25 @@ def test_overlap(first: ViewPlan, second: ViewPlan, code: str | None) -> None:
 
 def test_an_input_keeps_its_values_whatever_group_it_is_in() -> None:
     kernel = KernelPlan("k", (view("x", "out", alias="g"), view("y", "in", alias="g")))
-    assert [(rule.other, rule.otherwise) for rule in rules(kernel)] == [("y", "copied")]
+    memory = zeros(8)
+    for first, second, how in ((memory[:5], memory[3:], OVERLAPPING), (memory, memory, IDENTICAL)):
+        call = bind(kernel, [first, second])
+        places = {"x": 0, "y": 1}
+        found = relation(spans(call, places, pairs(kernel)), [first.ctypes.data, second.ctypes.data])
+        assert found == (how,)
+        assert copied(call, pairs(kernel), found, ()) == ("y",)
+        assert copied(call, pairs(kernel), found, [("y", "x")]) == (("y",) if how == OVERLAPPING else ())
+
+
+def test_outputs_of_one_group_may_be_one_array_where_the_machine_is_right_for_that() -> None:
+    kernel = KernelPlan("k", (view("x", "out", alias="g"), view("y", "out", alias="g")))
+    memory = zeros(8)
+    HostArtifact(kernel, CPU, Machine(lambda values: None, (("x", "y"),)))(memory, memory)
+    for machine in (Machine(lambda values: None), Machine(lambda values: None, (("x", "y"),))):
+        with pytest.raises(CallError, match="E415"):
+            HostArtifact(kernel, CPU, machine)(memory[:5], memory[3:])
+    with pytest.raises(CallError, match="E415"):
+        HostArtifact(kernel, CPU, Machine(lambda values: None))(memory, memory)
 
 
 def test_nothing_is_launched_by_a_wrong_call() -> None:
@@ -176,7 +194,7 @@ def test_run_needs_the_extents_that_only_outputs_name() -> None:
     def execute(values: Any) -> None:
         values["y"][...] = values["value"]
 
-    one = HostArtifact(fill, CPU, execute)
+    one = HostArtifact(fill, CPU, Machine(execute))
     y = one.run(2.0, extents={"N": 3})
     assert y.shape == (3, 6)
     assert y.tolist() == [[2.0] * 6] * 3
@@ -186,7 +204,7 @@ def test_run_needs_the_extents_that_only_outputs_name() -> None:
 
 
 def test_run_checks_the_given_extents_and_promises() -> None:
-    one = HostArtifact(GATHER, CPU, lambda values: None)
+    one = HostArtifact(GATHER, CPU, Machine(lambda values: None))
     assert one.run(*good()[:-1]).shape == (3, 4)
     with pytest.raises(CallError, match="G = 3"):
         one.run(*good()[:-1], extents={"G": 4})

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from intent_np.errors import CallError
-from intent_np.runtime.host import HostArtifact
+from intent_np.runtime.host import HostArtifact, Machine
 from intent_np.runtime.plan import KernelPlan, ScalarPlan, ViewPlan
 from intent_np.target import CPU
 from tests.runtime.fakes import DeviceArray
@@ -24,7 +24,7 @@ def execute(values: Any) -> None:
 
 
 def test_call_run_and_prepare() -> None:
-    one = HostArtifact(SCALE, CPU, execute)
+    one = HostArtifact(SCALE, CPU, Machine(execute))
     x, y = np.array([1, 2], ml_dtypes.bfloat16), np.zeros(2, np.float32)
     one(x, 2, y)
     assert y.tolist() == [2, 4]
@@ -43,14 +43,14 @@ def test_inputs_keep_their_values_while_outputs_overlap_them() -> None:
             values["y"][index] = values["x"][index]
 
     memory = np.arange(5, dtype=np.float32)
-    one = HostArtifact(kernel, CPU, shift)
+    one = HostArtifact(kernel, CPU, Machine(shift))
     one(memory[:-1], memory[1:])
     assert memory.tolist() == [0, 0, 1, 2, 3]
     assert [remark.code for remark in one.remarks] == ["P005"]
 
 
 def test_device_memory_is_refused() -> None:
-    one = HostArtifact(SCALE, CPU, execute)
+    one = HostArtifact(SCALE, CPU, Machine(execute))
     with pytest.raises(CallError, match="host memory"):
         one(DeviceArray(np.zeros(2, np.uint16)), 1.0, np.zeros(2, np.float32))
 
@@ -84,7 +84,7 @@ def test_guests_are_read_and_written_without_a_copy(kind: Any) -> None:
         values["y"][...] = 2 * values["x"]
 
     x, y = np.float32([1, 2, 3]), np.zeros(3, np.float32)
-    HostArtifact(kernel, CPU, double)(kind(x), kind(y))
+    HostArtifact(kernel, CPU, Machine(double))(kind(x), kind(y))
     assert y.tolist() == [2, 4, 6]
 
 
@@ -93,5 +93,5 @@ def test_a_read_only_guest_is_not_written() -> None:
     y = np.zeros(3, np.float32)
     y.flags.writeable = False
     with pytest.raises(CallError) as caught:
-        HostArtifact(kernel, CPU, lambda values: None)(OldGuest(y))
+        HostArtifact(kernel, CPU, Machine(lambda values: None))(OldGuest(y))
     assert caught.value.code == "E406"

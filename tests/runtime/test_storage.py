@@ -11,7 +11,7 @@ import pytest
 from intent_np.errors import CallError, LanguageUseError, Remark
 from intent_np.runtime.classes import classify
 from intent_np.runtime.device import DeviceArtifact
-from intent_np.runtime.host import HostArtifact
+from intent_np.runtime.host import HostArtifact, Machine
 from intent_np.runtime.plan import (
     KernelPlan,
     ScalarPlan,
@@ -100,10 +100,12 @@ def test_saving_again_replaces_an_artifact_and_nothing_else(tmp_path: Path) -> N
 
 def test_an_artifact_of_the_program_machine_is_revived_by_the_compiler(tmp_path: Path) -> None:
     kernel = KernelPlan("clear", (ViewPlan("y", "f32", "out", ("N",)),))
-    HostArtifact(kernel, CPU, lambda values: None, texts={"normal": "fill 0"}).save(tmp_path / "clear")
+    HostArtifact(kernel, CPU, Machine(lambda values: None), texts={"normal": "fill 0"}).save(tmp_path / "clear")
     with pytest.raises(CallError, match="needs the compiler"):
         load(tmp_path / "clear")
-    one = load(tmp_path / "clear", revive=lambda kernel, target, texts: lambda values: values["y"].fill(len(texts)))
+    one = load(
+        tmp_path / "clear", revive=lambda kernel, target, texts: Machine(lambda values: values["y"].fill(len(texts)))
+    )
     assert one.run(extents={"N": 2}).tolist() == [1, 1]
 
 
@@ -140,7 +142,7 @@ def test_an_artifact_whose_text_is_of_another_version_is_refused(tmp_path: Path)
     import intent_np as intent
 
     kernel = KernelPlan("clear", (ViewPlan("y", "f32", "out", ("N",)),))
-    HostArtifact(kernel, CPU, lambda values: None, texts={"gpu": "kernel of old"}).save(tmp_path / "clear")
+    HostArtifact(kernel, CPU, Machine(lambda values: None), texts={"gpu": "kernel of old"}).save(tmp_path / "clear")
     with pytest.raises(CallError, match="E705"):
         intent.load(tmp_path / "clear")
 
@@ -152,7 +154,6 @@ def test_plans_survive_json() -> None:
         constexprs={"mode": "fast", "D": 4, "exact": True},
         requires=("N > 0",),
         resident=("N",),
-        identical_safe=(("x", "y"),),
     )
     assert kernel_from_json(json.loads(json.dumps(to_json(kernel)))) == kernel
     for holds in (generic_class(SOFTMAX), classify(SOFTMAX, softmax_call(3, 1000))):

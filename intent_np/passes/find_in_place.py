@@ -1,0 +1,48 @@
+"""normal -> normal: which views may be one array.
+
+x = view in f32[N] strides [x_s0]                          x = view in f32[N] strides [x_s0] or y
+y = view out f32[N] strides [y_s0]                         y = view out f32[N] strides [y_s0]
+program @relu(x, y, N) { store y[i] = … load x[i] … }
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..terms.core import find, replace, rewrite
+from ..terms.normal import NORMAL, Load, Program, Store, View
+from .base import nanopass
+
+Accesses = dict[View, list[Any]]
+
+
+@nanopass(NORMAL, NORMAL)
+def find_in_place(program: Program) -> Program:
+    """Note the views that a call may give one array: an input that every instance reads only where it writes the
+    output, and outputs of one alias group that are written at one index.
+
+    Behind `order_effects`, which settles what is read.  That an instance reads an element before it writes it is up to
+    `emit`, which drops the note where it can't be.  Preserves every statement; what is not noted is copied at a call.
+    """
+    accesses: Accesses = {}
+    for t in find(program, (Load, Store)):  # type: ignore[arg-type]
+        accesses.setdefault(t.view, []).append(t)
+    views = [v for v in program.parameters if isinstance(v, View)]
+    plain = all(isinstance(e, Store) for e in program.effects)
+    changed = {}
+    for v in views:
+        same = tuple(w.name for w in views if plain and w is not v and _may_be_one(v, w, accesses))
+        if same != v.same:
+            changed[v] = replace(v, same=same)
+    return rewrite((program,), lambda t: changed.get(t, t))[0] if changed else program  # type: ignore[no-any-return]
+
+
+def _may_be_one(v: View, w: View, accesses: Accesses) -> bool:
+    """Whether all that is read of `v` is what is written of `w`; of two outputs, whether neither is read at all."""
+    mine, others = accesses.get(v, []), accesses.get(w, [])
+    stores = [t for t in others if isinstance(t, Store)]
+    if v.dtype is not w.dtype or not mine or not stores:
+        return False
+    if v.mode != "in" and not (w.name in v.same and all(isinstance(t, Store) for t in (*mine, *others))):
+        return False
+    return all(t.index == s.index for t in (*mine, *others) for s in stores)
