@@ -38,7 +38,7 @@ class CompileOptions:
     numerics:  what the caller allows beyond exact numerics: strict, relaxed_normalization, relaxed_algebra, relaxed
     disable:   names of optional passes to leave out
     passes:    options of passes, `{"narrow_ranges": {"peel": False}}`
-    check:     verify the program after every pass
+    check:     verify the program after every pass; the target `reference` executes in checking mode
     """
 
     numerics: str = "strict"
@@ -121,7 +121,7 @@ class Compilation:
                 options = {"bind_class": bound_class(self.plan, generic_class(self.plan))}
                 program = self.lowered(self.normal, options=options, stop_after=LAST_SHARED, after=LAST_OF_ALL)
                 self.texts["gpu"] = show(program)
-        machine = executor(self.plan, self.target, program, self.arena)
+        machine = executor(self.plan, self.target, program, self.arena, checking=self.options.check)
         return HostArtifact(self.plan, self.target, machine, texts=self.texts)
 
     # ---- GPU targets

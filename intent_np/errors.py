@@ -250,7 +250,9 @@ def group(errors: Iterable[IntentError]) -> IntentError:
     first = members[0]
     if len(members) == 1:
         return first
-    made = CompileError(f"{first.title}, and {len(members) - 1} more")
+    # several of one class are one of that class: whoever catches a CheckError gets all findings
+    kind = type(first) if all(type(m) is type(first) for m in members) else CompileError
+    made = kind(f"{first.title}, and {len(members) - 1} more")
     made.code, made.span, made.parameter = first.code, first.span, first.parameter
     made._members = tuple(members)
     return made

@@ -259,3 +259,31 @@ def test_compile_prints_what_a_target_executes(capsys, tmp_path) -> None:
     assert code == USAGE
     assert "did you mean 'gpu'" in err
     assert run(capsys, "compile", softmax, "--target", "sm_91")[0] == PROVIDER
+
+
+def test_check_prints_findings_in_the_one_format(capsys, tmp_path) -> None:
+    place = tmp_path / "own.py"
+    place.write_text(
+        "import intent_np as intent\n"
+        "import intent_np.language as I\n\n\n"
+        "@intent.kernel\n"
+        'def ratio(x: I.In[I.i32, ("N",)], y: I.InOut[I.i32, ("N",)]):\n'
+        "    y[:] = x[:] // y[:]\n\n\n"
+        "@intent.kernel\n"
+        'def doubled(x: I.In[I.i32, ("N",)], y: I.Out[I.i32, ("N",)]):\n'
+        "    y[:] = x[:] + x[:]\n"
+    )
+    code, out, _ = run(capsys, "check", str(place))
+    assert code == FAILED
+    assert "own.ratio: 1 findings in 9 calls" in out
+    assert "own.py:7:12: E507 an invalid 'floordiv' is used" in out
+    assert "own.doubled: ok in 9 calls" in out
+    code, out, _ = run(capsys, "check", f"{place}:ratio", "--json")
+    (kernel,) = json.loads(out)["kernels"]
+    assert (code, kernel["status"], [f["code"] for f in kernel["findings"]]) == (FAILED, "failed", ["E507"])
+    assert (kernel["findings"][0]["line"], kernel["calls"]) == (7, 9)
+    np.save(tmp_path / "x.npy", np.int32([1, 2]))
+    np.save(tmp_path / "y.npy", np.int32([1, 3]))
+    arrays = [f"--array={name}={tmp_path / name}.npy" for name in "xy"]
+    assert run(capsys, "check", f"{place}:ratio", *arrays)[0] == OK
+    assert run(capsys, "check", "kernels/softmax.py:softmax", "-e", "N=9")[0] == OK

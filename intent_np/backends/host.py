@@ -18,8 +18,11 @@ def level(target: Target) -> str:
     return "logical" if target.name == "reference" else "gpu"
 
 
-def executor(kernel: KernelPlan, target: Target, program: Any, space: Arena) -> Machine:
-    """What runs `program`, whose terms are in `space`; one call at a time."""
+def executor(kernel: KernelPlan, target: Target, program: Any, space: Arena, checking: bool = False) -> Machine:
+    """What runs `program`, whose terms are in `space`; one call at a time.
+
+    `checking` makes the reference raise a `CheckError` with all that is wrong with the call, once it is over.
+    """
     if level(target) == "logical":
         from .reference import logical as machine
     else:
@@ -31,7 +34,12 @@ def executor(kernel: KernelPlan, target: Target, program: Any, space: Arena) -> 
         arrays = {n: v for n, v in values.items() if n in views}
         scalars = {n: v for n, v in values.items() if n not in views}
         with turn, space:
-            machine.run(program, arrays, scalars)
+            if checking and level(target) == "logical":
+                from .reference.checking import check
+
+                check(program, arrays, scalars).raise_if_any()
+            else:
+                machine.run(program, arrays, scalars)
 
     # the reference evaluates a read where its value is used, which may be behind a write
     return Machine(execute, () if level(target) == "logical" else same_arrays(program.parameters))

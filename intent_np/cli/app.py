@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from intent_np.cli.build import build
+from intent_np.cli.check import check
 from intent_np.cli.compile import compile
 from intent_np.cli.docs import docs
 from intent_np.cli.doctor import doctor
@@ -33,6 +34,7 @@ def intent_np(
 
 app.command()(compile)
 app.command()(run)
+app.command()(check)
 app.command()(build)
 app.command()(verify)
 app.command()(opt)

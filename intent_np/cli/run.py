@@ -15,11 +15,14 @@ if TYPE_CHECKING:
     from intent_np.corpus.cases import Entry
 
 
+Given = Annotated[list[str] | None, typer.Option("--input", "--array", help="PARAMETER=FILE.npy or =NUMBER.")]
+
+
 def run(
     place: Place,
     target: TargetName = "auto",
     extent: Annotated[list[str] | None, typer.Option("--extent", "-e", help="NAME=SIZE; repeat for several.")] = None,
-    given: Annotated[list[str] | None, typer.Option("--input", help="PARAMETER=FILE.npy or =NUMBER.")] = None,
+    given: Given = None,
     seed: Annotated[int, typer.Option(help="Seed of generated inputs.")] = 0,
     layout: Annotated[str, typer.Option(help="Memory layout of generated arrays.")] = "contiguous",
     values: Annotated[str, typer.Option(help="Distribution of generated inputs.")] = "normal",

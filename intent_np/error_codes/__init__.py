@@ -27,4 +27,5 @@ REMARKS: Final[dict[str, str]] = {
     "P003": "the generic variant runs",
     "P004": "the permission asked for was not used",
     "P005": "an input overlaps an output and is copied first",
+    "P006": "elements of an output that no statement writes hold anything",
 }

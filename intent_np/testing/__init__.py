@@ -2,17 +2,19 @@
 
 `arguments` makes inputs with awkward values and layouts inside guarded memory; `approx` computes what a formula may
 come out as on a machine that rounds; `compare` says whether an output is within that; `check` does all three.
+`check_kernel` executes a kernel in checking mode and says what no execution may depend on.
 """
 
 from .approx import Approx, exact
 from .arguments import arguments
 from .case import Case
 from .check import Report, check
+from .checked import Checked, check_calls, check_kernel, generated_calls
 from .compare import Comparison, Expected, compare, ulps
 from .values import KINDS
 from .views import LAYOUTS, guards_intact
 
 __all__ = [
-    "KINDS", "LAYOUTS", "Approx", "Case", "Comparison", "Expected", "Report",
-    "arguments", "check", "compare", "exact", "guards_intact", "ulps",
+    "KINDS", "LAYOUTS", "Approx", "Case", "Checked", "Comparison", "Expected", "Report",
+    "arguments", "check", "check_calls", "check_kernel", "compare", "exact", "generated_calls", "guards_intact", "ulps",
 ]  # fmt: skip

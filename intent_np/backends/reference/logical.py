@@ -226,7 +226,7 @@ class _Run:
             self.perform(e.body, inner, later, done | {Start(e.name)})
             new = [self.tensors.value(x, inner) for x in e.yields]
             if running is not None and not running.all():
-                new = [np.where(lift(running, scope.depth, n.ndim), n, x) for n, x in zip(new, carried, strict=True)]
+                new = [self.tensors.merged(running, n, x, scope) for n, x in zip(new, carried, strict=True)]
             carried = new
         for k, x in enumerate(carried):
             scope.keep(After(e, k), x)

@@ -64,10 +64,10 @@ class Structured:
         rank = max(len(shape_of(x)) for x in v.values)
         axis = s.depth + v.dimension
         arrays = [self.aligned(x, rank, s) for x in v.values]
-        if op := _builtin(v):
+        if op := builtin(v):
             return numerics.reduce(op, arrays[0], axis, v.combine.dtypes[0], v.keepdims)
-        used = self._operands(v, s, rank)
-        results = self.folded(v.combine, _lines(arrays, used, axis), v.identities, used)
+        used = self.operands(v, s, rank)
+        results = self.folded(v.combine, in_lines(arrays, used, axis), v.identities, used)
         results = tuple(np.expand_dims(r, axis) for r in results) if v.keepdims else results
         return results[0] if len(results) == 1 else results
 
@@ -75,12 +75,12 @@ class Structured:
         rank = max(len(shape_of(x)) for x in v.values)
         axis = s.depth + v.dimension
         arrays = [self.aligned(x, rank, s) for x in v.values]
-        if op := _builtin(v):
+        if op := builtin(v):
             running = np.moveaxis(numerics.accumulate(op, arrays[0], axis, v.combine.dtypes[0], v.reverse), axis, 0)
             lines: Arrays = (running[::-1] if v.reverse else running,)
         else:
-            used = self._operands(v, s, rank)
-            lines = _lines(arrays, used, axis)
+            used = self.operands(v, s, rank)
+            lines = in_lines(arrays, used, axis)
             lines = self.scanned(v.combine, tuple(x[::-1] for x in lines) if v.reverse else lines, used)
         if v.exclusive:
             first = [
@@ -91,7 +91,7 @@ class Structured:
         results = tuple(np.moveaxis(x[::-1] if v.reverse else x, 0, axis) for x in lines)
         return results[0] if len(results) == 1 else results
 
-    def _operands(self, v: TensorReduce | TensorScan, s: Scope, rank: int) -> Used:
+    def operands(self, v: TensorReduce | TensorScan, s: Scope, rank: int) -> Used:
         """What the combine uses, one number for each lane, with a dimension for the members in front."""
         made: Used = {}
         for i, o in enumerate(v.operands):
@@ -125,10 +125,7 @@ class Structured:
 
     def combined(self, combine: Combine, left: Arrays, right: Arrays, used: Used) -> Arrays:
         """`combine` of arrays of one shape, elementwise."""
-        sides = [Arg(side, i, d) for side in "ab" for i, d in enumerate(combine.dtypes)]
-        scope = Scope(Scope(), (*sides, *used), left[0].shape)
-        for name, value in (*zip(sides, (*left, *right), strict=True), *used.items()):
-            scope.bind(name, value)
+        scope = sided(combine, left, right, used)
         return tuple(np.broadcast_to(self.value(b, scope), left[0].shape) for b in combine.bodies)
 
     # ---- order and counts
@@ -179,7 +176,16 @@ class Structured:
         return result
 
 
-def _builtin(v: TensorReduce | TensorScan) -> Op | None:
+def sided(combine: Combine, left: Arrays, right: Arrays, used: Used) -> Scope:
+    """A scope that binds the sides of a combine, and what else it uses."""
+    sides = [Arg(side, i, d) for side in "ab" for i, d in enumerate(combine.dtypes)]
+    scope = Scope(Scope(), (*sides, *used), left[0].shape)
+    for name, value in (*zip(sides, (*left, *right), strict=True), *used.items()):
+        scope.bind(name, value)
+    return scope
+
+
+def builtin(v: TensorReduce | TensorScan) -> Op | None:
     """The operator of a builtin combine from its own identity."""
     name = builtin_name(v.combine)
     if name is None or v.identities[0] is not identity(name, v.combine.dtypes[0]):
@@ -187,7 +193,7 @@ def _builtin(v: TensorReduce | TensorScan) -> Op | None:
     return OPERATORS[BUILTIN[name]]
 
 
-def _lines(arrays: Sequence[Array], used: Used, axis: int) -> Arrays:
+def in_lines(arrays: Sequence[Array], used: Used, axis: int) -> Arrays:
     """The members of `axis` in front, every component of one shape."""
     moved = [np.moveaxis(a, axis, 0) for a in np.broadcast_arrays(*arrays)]
     lanes = np.broadcast_shapes(moved[0].shape[1:], *(a.shape[1:] for a in used.values()))

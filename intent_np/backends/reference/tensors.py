@@ -77,6 +77,10 @@ class Tensors(Regions):
         """A condition that control depends on."""
         return np.asarray(self.value(condition, scope))
 
+    def merged(self, where: Array, new: Array, old: Array, s: Scope) -> Array:
+        """`new` in the lanes `where`, and `old` in those that have it still."""
+        return np.where(lift(where, s.depth, new.ndim), new, old)
+
     def size(self, extent: Value, scope: Scope) -> int:
         """An extent as a number: the same in every lane in hand."""
         return int(self.value(extent, scope).reshape(-1)[0])

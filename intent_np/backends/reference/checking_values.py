@@ -1,0 +1,345 @@
+"""The evaluator of checking mode: values as the reference computes them, and beside them their poison.
+
+By default a construct is poisoned, in a lane of the batch, wherever an operand that it evaluated is.  `poison` sharpens
+this for one construct after the other; what binds values to names (helpers, loops) needs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import numerics
+from ...errors import CheckError
+from ...numerics import Array
+from ...numerics.invalidity import about, about_cast
+from ...terms.core import children
+from ...terms.dtypes import DType, bool_, i64
+from ...terms.index import Apply, Cast, Const, Value
+from ...terms.logical import (
+    After,
+    Call,
+    Convert,
+    Domain,
+    Filled,
+    Formal,
+    Indices,
+    LoopVar,
+    Ordered,
+    Pack,
+    Pointwise,
+    Read,
+    Reshape,
+    State,
+    Subscript,
+    Take,
+    TensorContract,
+    TensorReduce,
+    TensorScan,
+    TensorSort,
+    Transpose,
+    element,
+    shape_of,
+)
+from ...terms.normal import Arg, Combine, Proj
+from ...terms.operators import OPERATORS, Op
+from ..arrays.arguments import Arguments
+from .checking_laws import check_combine
+from .checking_masks import removed_lanes
+from .checking_poison import Mask, Poison, along, anywhere, union
+from .checking_report import Findings
+from .checking_shadow import Shadow
+from .scope import Result, Scope, lift
+from .structured import Arrays, Used, builtin, in_lines, sided
+from .tensors import Tensors
+
+HANDED_ON = (Pack, Proj, Call, After, State, Formal, Arg, LoopVar, Const, Indices)
+"""Constructs whose result is clean, or the very array of another value, which has its mask already."""
+
+
+MASKED = "a member that a mask removes meets a NaN or an infinity, which a product with 0 does not remove"
+
+
+class CheckedTensors(Tensors):
+    """Evaluates values with their poison, and reports what reaches an address or a condition."""
+
+    def __init__(
+        self, arguments: Arguments, loop: Callable[[Ordered, Scope], None], shadow: Shadow, findings: Findings
+    ) -> None:
+        super().__init__(arguments, loop)
+        self.shadow, self.findings = shadow, findings
+        self.poison: Poison = findings.poison
+        self.speculating = False  # what a value holds that may never be asked for is no finding yet
+        self._inside: list[int] = []  # poison that arose in combines, which hold no lanes of the batch
+        self._branch_mask: Mask = None  # that of the select which read memory last
+
+    # ---- values with masks
+
+    def mask(self, v: Value, s: Scope) -> Any:
+        """The mask of a value in a scope, or those of a tuple."""
+        return self.poison.of(self.value(v, s))
+
+    def lifted(self, value: Result, depth: int, to: int) -> Result:
+        result = super().lifted(value, depth, to)
+        self.poison.lift(value, result, depth, to)
+        return result
+
+    def _compute(self, v: Value, s: Scope) -> Result:
+        outer = self.findings.place
+        if isinstance(v, (Read, Take)):
+            self.findings.place = v
+        result = super()._compute(v, s)
+        self.findings.place = outer
+        if not isinstance(v, HANDED_ON):
+            self.poison.mark(result, self._poisoned(v, s, result))
+        return result
+
+    def _poisoned(self, v: Value, s: Scope, result: Result) -> Any:
+        match v:
+            case Apply(op, args) | Pointwise(op, args):
+                return self._pointwise_mask(v, op, args, s)
+            case Cast(value, d, mode) | Convert(value, d, mode):
+                return union([self._invalid_cast(v, value, d, mode, s), self.mask(value, s)])
+            case Read() | Take():
+                return self.poison.of(result)  # gathered with the elements
+            case Filled(value):
+                mask = self.mask(value, s)
+                return None if mask is None else lift(mask, s.depth, s.depth + len(shape_of(v)))
+            case Transpose(value, permutation):
+                mask = self.mask(value, s)
+                return None if mask is None else mask.transpose(*range(s.depth), *(s.depth + p for p in permutation))
+            case Reshape(value):
+                mask, whole = self.mask(value, s), self.value(value, s)
+                return None if mask is None else np.broadcast_to(mask, whole.shape).reshape(result.shape)
+            case TensorReduce(values, dimension, _, _, keepdims):
+                return self._reduce_mask(values, s.depth + dimension, keepdims, s)
+            case TensorScan():
+                return self._scan_mask(v, s)
+            case TensorSort(value, dimension):
+                line = along(self.mask(value, s), s.depth + dimension, keepdims=True)
+                return line if line is None else (line, line)
+            case TensorContract():
+                return self._contract_mask(v, s)
+        return self._default(v, s, result)
+
+    def _default(self, v: Value, s: Scope, result: Result) -> Any:
+        """Poison anywhere in what was evaluated for `v` is poison everywhere in it."""
+        first = result[0] if isinstance(result, tuple) else result
+        found: list[Mask] = []
+        for c in children(v):
+            x = self._known(c, s)
+            for a in x if isinstance(x, tuple) else (x,):
+                if a is not None and (mask := self.poison.of(a)) is not None:
+                    found.append(anywhere(mask, s.depth, first.ndim - s.depth))
+        return union(found)
+
+    def _known(self, v: Any, s: Scope | None) -> Result | None:
+        """The value of `v`, if it was evaluated, as scope `s` sees it."""
+        depth = s.depth if s is not None else 0
+        while s is not None:
+            if v in s.known:
+                return self.lifted(s.known[v], s.depth, depth)
+            s = s.parent
+        return None
+
+    # ---- pointwise
+
+    def _aligned_mask(self, v: Value, rank: int, s: Scope) -> Mask:
+        mask: Mask = self.mask(v, s)
+        if mask is None:
+            return None
+        return mask.reshape(mask.shape[: s.depth] + (1,) * (rank - len(shape_of(v))) + mask.shape[s.depth :])
+
+    def _pointwise_mask(self, v: Value, op: Op, args: tuple[Value, ...], s: Scope) -> Mask:
+        if self._is_branch(op, args):
+            return self._branch_mask
+        rank = max(len(shape_of(a)) for a in args)
+        masks = [self._aligned_mask(a, rank, s) for a in args]
+        if op.name == "select":
+            if masks[1] is None and masks[2] is None:
+                return masks[0]
+            chosen = self.aligned(args[0], rank, s)
+            zero = np.zeros((1,) * chosen.ndim, np.int64)
+            sides = [zero if m is None else m for m in masks[1:]]
+            return union([masks[0], np.where(chosen, sides[0], sides[1])])
+        d = _dtype(args[-1])
+        if rule := about(op, d):
+            arrays = [self.aligned(a, rank, s) for a in args]
+            wrong = numerics.invalid(op, *arrays, dtype=d)
+            if wrong.any():
+                masks.append(self._arisen("E507", v, wrong, arrays, op.name, _spelled(op), rule))
+        return union(masks)
+
+    def _arisen(
+        self, code: str, v: Value, wrong: Array, arrays: Sequence[Array], name: str, spelled: str, rule: str
+    ) -> Array:
+        lanes = [np.broadcast_to(a, wrong.shape)[wrong] for a in arrays]
+
+        def found(k: int) -> str:
+            return f"{spelled.format(*(x[k] for x in lanes))}: {rule}"
+
+        return self.poison.arises(code, v, wrong, name, found)
+
+    def _invalid_cast(self, v: Value, value: Value, d: DType, mode: str, s: Scope) -> Mask:
+        source = _dtype(value)
+        if mode != "wrap" or not (rule := about_cast(d, source)):
+            return None
+        x = self.value(value, s)
+        wrong = numerics.invalid_cast(x, d, source)
+        if not wrong.any():
+            return None
+        return self._arisen("E508", v, wrong, [x], str(d), f"{source} {{}} to {d}", rule)
+
+    def _branches(self, v: Value, args: tuple[Value, ...], s: Scope) -> Array:
+        """As the reference does, with the masks of the sides, which only their guarded scopes know."""
+        chosen = self.value(args[0], s)
+        rank = len(shape_of(v))
+        shape = (1,) * s.depth + self.sizes(v, s)
+        result, mask = np.zeros((1,) * len(shape), numerics.storage(_dtype(v))), np.zeros((1,) * len(shape), np.int64)
+        for side, where in ((args[2], ~chosen), (args[1], chosen)):
+            if where.any() or not where.size:
+                inner = s if where.all() else s.guarded(where)
+                wide = lift(where, s.depth, s.depth + rank)
+                x = self.aligned(side, rank, inner)
+                result = numerics.apply(OPERATORS["select"], wide, x, result, dtype=_dtype(v))
+                m = self._aligned_mask(side, rank, inner)
+                mask = np.where(wide, 0 if m is None else m, mask)
+        condition = self.mask(args[0], s)
+        self._branch_mask = union([None if condition is None else lift(condition, s.depth, s.depth + rank), mask])
+        return np.broadcast_to(result, np.broadcast_shapes(result.shape, shape))
+
+    # ---- structured
+
+    def _reduce_mask(self, values: tuple[Value, ...], axis: int, keepdims: bool, s: Scope) -> Mask:
+        rank = max(len(shape_of(x)) for x in values)
+        found = [along(self._aligned_mask(x, rank, s), axis, keepdims) for x in values]
+        return union([*found, self._arisen_inside(s.depth + rank - (not keepdims))])
+
+    def _scan_mask(self, v: TensorScan, s: Scope) -> Mask:
+        """Poisoned from the first poisoned member on."""
+        rank, axis = max(len(shape_of(x)) for x in v.values), s.depth + v.dimension
+        inside = self._arisen_inside(s.depth + rank)
+        mask = union([self._aligned_mask(x, rank, s) for x in v.values])
+        if mask is None:
+            return inside
+        whole = np.broadcast_shapes(mask.shape, *(self.aligned(x, rank, s).shape for x in v.values))
+        lines = np.moveaxis(np.broadcast_to(mask, whole), axis, 0)
+        lines = np.maximum.accumulate(lines[::-1] if v.reverse else lines, axis=0)
+        if v.exclusive:
+            lines = np.concatenate((np.zeros_like(lines[:1]), lines[:-1]))
+        return union([np.moveaxis(lines[::-1] if v.reverse else lines, 0, axis), inside])
+
+    def _arisen_inside(self, ndim: int) -> Mask:
+        """Poison that arose in the combine that was evaluated last: it may be anywhere in the result."""
+        found = np.full((1,) * ndim, self._inside[0], np.int64) if self._inside else None
+        self._inside.clear()
+        return found
+
+    def structured(self, v: Value, s: Scope) -> Result:
+        if isinstance(v, TensorReduce | TensorScan) and builtin(v) is None:
+            rank = max(len(shape_of(x)) for x in v.values)
+            used = self.operands(v, s, rank)
+            lines = in_lines([self.aligned(x, rank, s) for x in v.values], used, s.depth + v.dimension)
+            check_combine(self, v, lines, used, self.findings)
+        return super().structured(v, s)
+
+    def combined(self, combine: Combine, left: Arrays, right: Arrays, used: Used) -> Arrays:
+        scope = sided(combine, left, right, used)
+        for b in combine.bodies:
+            if (mask := self.mask(b, scope)) is not None and mask.any():
+                self._inside.append(int(mask.max()))
+        return tuple(np.broadcast_to(self.value(b, scope), left[0].shape) for b in combine.bodies)
+
+    def _contract_mask(self, v: TensorContract, s: Scope) -> Mask:
+        """Poisoned where any product is, or is that of a masked member and a non-finite one."""
+        l, r = self.value(v.left, s), self.value(v.right, s)
+        found: list[Mask] = []
+        for k, (side, x, other) in enumerate(((v.left, l, r), (v.right, r, l))):
+            if (mask := self.poison.of(x)) is not None:
+                met = self._met(v, k, np.broadcast_to(mask != 0, x.shape), np.ones(other.shape, np.bool_), s)
+                found.append(np.where(met, anywhere(mask, s.depth, met.ndim - s.depth), 0))  # type: ignore[arg-type]
+            if not v.acc.is_float or (finite := np.isfinite(other.astype(np.float32))).all():
+                continue
+            if (removed := removed_lanes(self, side, s)) is not None:
+                met = self._met(v, k, np.broadcast_to(removed & (x == 0), x.shape), ~finite, s)
+                if met.any():
+                    found.append(self.poison.arises("E509", v, met, "the contraction", lambda k: MASKED))
+        return union(found)
+
+    def _met(self, v: TensorContract, side: int, one: Array, other: Array, s: Scope) -> Array:
+        """Where the contraction multiplies a member of `one`, operand number `side`, by one of `other`."""
+        pair = (one.astype(np.int64), other.astype(np.int64))
+        return self.contracted(v, *(pair if side == 0 else pair[::-1]), s, i64) > 0
+
+    # ---- memory
+
+    def _gathered(self, name: str, source: Array, where: list[Array], rank: int, s: Scope, first: int) -> Array:
+        result = super()._gathered(name, source, where, rank, s, first)
+        if 0 in source.shape or 0 in result.shape:
+            return result
+        inside = [np.clip(i, 0, n - 1) for i, n in zip(where, source.shape, strict=True)]
+        if (mask := self.poison.of(source)) is not None:
+            whole = np.broadcast_to(mask, source.shape)
+            self.poison.mark(result, super()._gathered(name, whole, inside, rank, s, first))
+        if first == 0 and not self.speculating:
+            self.shadow.loaded(name, inside, s, rank)
+        return result
+
+    def coordinates(self, subscripts: Sequence[Subscript], s: Scope) -> tuple[list[Array], int]:
+        made, rank = super().coordinates(subscripts, s)
+        for p in subscripts:
+            for c in children(p):
+                if isinstance(c, Value):
+                    self.reaches(c, s, "an address")
+        return made, rank
+
+    def members(self, d: Domain, scope: Scope) -> Array:
+        for bound in (d.lo, d.hi, d.step):
+            if bound is not None:
+                self.reaches(bound, scope, "the bounds of a domain")
+        return super().members(d, scope)
+
+    def outside(self, name: str, axis: int, extent: int, index: Array, bad: Array, s: Scope) -> None:
+        if self.speculating:
+            super().outside(name, axis, extent, index, bad, s)
+        values = np.broadcast_to(index, bad.shape)
+        k = int(np.argmax(bad))
+        self.findings.add(
+            "E502", self.findings.place, s, k, bad.shape, key=(name, axis), name=name,
+            expected=f"0 <= index < {extent} on axis {axis}", found=f"index {values.reshape(-1)[k]} on axis {axis}",
+        )  # fmt: skip
+
+    # ---- what poison must not reach
+
+    def decided(self, condition: Value, scope: Scope) -> Array:
+        chosen = super().decided(condition, scope)
+        self.reaches(condition, scope, "a condition")
+        return chosen
+
+    def merged(self, where: Array, new: Array, old: Array, s: Scope) -> Array:
+        result = super().merged(where, new, old, s)
+        masks = [self.poison.of(x) for x in (new, old)]
+        if any(m is not None for m in masks):
+            sides = [np.zeros((1,) * result.ndim, np.int64) if m is None else m for m in masks]
+            self.poison.mark(result, np.where(lift(where, s.depth, result.ndim), *sides))
+        return result
+
+    def reaches(self, v: Value, s: Scope, what: str) -> None:
+        """Report poison of `v` in the lanes in hand."""
+        mask = self.mask(v, s)
+        if mask is None or not mask.any():
+            return
+        if self.speculating:
+            raise CheckError("poison reaches what may not be asked for")
+        self.findings.reached(mask, s, what)
+
+
+def _spelled(op: Op) -> str:
+    return f"{{}} {op.infix} {{}}" if op.infix else f"{op.name}({', '.join(['{}'] * op.arity)})"
+
+
+def _dtype(v: Value) -> DType:
+    d = element(v.type)
+    return d if isinstance(d, DType) else bool_

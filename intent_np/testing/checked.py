@@ -1,0 +1,138 @@
+"""Checking mode for a kernel: one call, or the calls that show most of what can be wrong.
+
+`check_kernel` executes a call with the reference and says everything that no execution may depend on; `check_calls`
+does so for generated arguments and puts the findings of all calls together, each once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from intent_np.backends.reference.checking import Checked, check
+from intent_np.errors import CheckError, Span, error
+from intent_np.terms.core import Arena, find, walk
+from intent_np.terms.logical import LogicalProgram, Read, Subscript
+
+from .arguments import Arguments, arguments, launched
+from .views import LAYOUTS
+
+SIZES: Final = (0, 1, 7, 16, 2, 17, 31, 5, 33)
+"""What each extent of a generated call is in turn: none, one, primes, powers of two and their neighbours."""
+
+
+def check_kernel(
+    kernel: Any, arguments: Mapping[str, Any], constexprs: Mapping[str, Any] | None = None, **options: Any
+) -> Checked:
+    """Execute one call in checking mode.
+
+    arguments:   NumPy arrays of the views (outputs are written in place) and numbers of the scalars, by name
+    constexprs:  values of the kernel's constexprs; defaults fill in
+
+    Raises `CompileError` for a kernel, and `CallError` for arguments, that no target would take.
+    """
+    with Arena():
+        return _checked(kernel, kernel.capture(constexprs or {}, **options), arguments)
+
+
+def check_calls(
+    kernel: Any, calls: Iterable[tuple[str, Mapping[str, Any]]], constexprs: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Checked:  # fmt: skip
+    """The findings of several calls, each with the first call that shows it; `calls` pairs arguments with a name."""
+    found: dict[tuple[Any, ...], CheckError] = {}
+    remarks: dict[tuple[Any, ...], Any] = {}
+    with Arena():
+        program = kernel.capture(constexprs or {}, **options)
+        for name, given in calls:
+            checked = _checked(kernel, program, given)
+            for one in checked.findings:
+                one.detail = f"in the call {name}"
+                found.setdefault((one.code, one.title, one.span, one.expected), one)
+            for remark in checked.remarks:
+                remarks.setdefault((remark.code, remark.span), remark)
+    ordered = sorted(found.values(), key=lambda one: _place(one.span))
+    return Checked(tuple(ordered), tuple(remarks.values()))
+
+
+def _place(span: Span | None) -> tuple[Any, ...]:
+    return (span.file, span.line, span.column) if span else ("", 0, 0)
+
+
+def _checked(kernel: Any, program: LogicalProgram, given: Mapping[str, Any]) -> Checked:
+    kinds = {p.name: p.kind for p in kernel.parameters}
+    arrays = {n: a for n, a in given.items() if kinds.get(n) == "view"}
+    scalars = {n: a for n, a in given.items() if kinds.get(n) != "view"}
+    checked = check(program, arrays, scalars)
+    broken = tuple(_overlapping(kernel, arrays))
+    return Checked((*broken, *checked.findings), checked.remarks, checked.poison, checked.unwritten)
+
+
+def _overlapping(kernel: Any, arrays: Mapping[str, Any]) -> Iterator[CheckError]:
+    """E510 for views that were promised to overlap nothing that is written, and do."""
+    views = {p.name: p for p in kernel.parameters if p.kind == "view"}
+    for name, p in views.items():
+        for other, q in views.items():
+            if p.constraints.noalias and name != other and (p.mode if q.mode == "in" else q.mode) != "in":
+                if np.may_share_memory(arrays[name], arrays[other]):
+                    made = error("E510", name=name, promise="noalias", expected="memory of its own",
+                                 found=f"memory of '{other}'")  # fmt: skip
+                    assert isinstance(made, CheckError)
+                    yield made
+
+
+# ---- calls that nobody wrote
+
+
+def generated_calls(
+    kernel: Any, constexprs: Mapping[str, Any] | None = None, extents: Mapping[str, int] | None = None, count: int = 9
+) -> Iterator[tuple[str, Arguments]]:
+    """Calls of a kernel about which nothing is known but its signature.
+
+    Extents take the values of `SIZES` in turn, each shifted by another amount; layouts and distributions alternate.
+    Arrays that hold coordinates hold small ones, which exist along every axis; other integers are salted with 0 and
+    extremes.
+    """
+    chosen = {p.name: p.default for p in kernel.constexprs} | dict(constexprs or {})
+    names = [n for n in extent_names(kernel) if n not in chosen]
+    coordinates = _coordinates(kernel, chosen)
+    kinds = ("normal", "special", "integers", "negative", "extreme")
+    for k in range(count):
+        # empty and single extents come all at once: next to others they are a matter of broadcasting
+        sizes = {n: SIZES[k] if k < 2 else SIZES[2 + (k + 3 * i) % (len(SIZES) - 2)] for i, n in enumerate(names)}
+        sizes |= {n: v for n, v in (extents or {}).items() if n in names}
+        layout, values = LAYOUTS[k % len(LAYOUTS)], kinds[k % len(kinds)]
+        given = arguments(kernel, {**chosen, **sizes}, k, layout, values)
+        rng = np.random.default_rng(k)
+        reach = max(1, min(sizes.values(), default=1))
+        for view in (a for n, a in given.items() if n in coordinates and isinstance(a, np.ndarray)):
+            view[...] = rng.integers(0, reach, view.shape)
+        for view in (a for n, a in given.items() if n not in coordinates and isinstance(a, np.ndarray)):
+            _salt(view, rng)
+        yield " ".join([*(f"{n}={v}" for n, v in sizes.items()), layout, values, f"seed={k}"]), given
+
+
+def _salt(view: np.ndarray[Any, Any], rng: np.random.Generator) -> None:
+    """Put numbers that integer arithmetic trips over among those of an integer array."""
+    if view.dtype.kind in "iu":
+        limits = np.iinfo(view.dtype)
+        salt = np.array([0, 1, limits.min, limits.max, limits.max - 1 if limits.min == 0 else -1], view.dtype)
+        view[...] = np.where(rng.random(view.shape) < 0.3, rng.choice(salt, view.shape), view)
+
+
+def extent_names(kernel: Any) -> list[str]:
+    """The names that the shapes of a kernel use, in order of appearance."""
+    shapes = " ".join(str(e) for p in launched(kernel) if p.kind == "view" for e in p.shape)
+    known = {"cdiv", "min", "max"}
+    return [n for n in dict.fromkeys(re.findall(r"[A-Za-z_]\w*", shapes)) if n not in known]
+
+
+def _coordinates(kernel: Any, constexprs: Mapping[str, Any]) -> set[str]:
+    """Views whose elements address others, or bound domains."""
+    with Arena():
+        program = kernel.capture(constexprs)
+        inside = [t for t in walk(program) if isinstance(t, Subscript) or "Domain" in type(t).__name__]
+        return {r.view.name for r in find(inside, Read)}

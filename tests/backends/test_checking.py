@@ -1,0 +1,187 @@
+"""Checking mode: what poison reaches, which points meet, and that nothing is found where nothing is wrong."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import intent_np as intent
+import intent_np.language as I
+from intent_np.backends.reference.checking import check
+from intent_np.errors import CheckError
+from intent_np.terms.core import Arena
+from intent_np.terms.logical import LOGICAL
+from intent_np.terms.parse import parse
+from intent_np.testing import arguments, check_calls, check_kernel, generated_calls
+from kernels.softmax import softmax
+
+
+def codes(checked: Any) -> list[str]:
+    return [one.code for one in checked.findings]
+
+
+HEAD = """\
+N = extent
+x_s0 = stride x 0
+x = view in index[N] strides [x_s0]
+y_s0 = stride y 0
+y = view inout index[N] strides [y_s0]
+n = domain 0..N
+two = domain 0..2
+i = member of n
+j = member of two
+k = member of two depth 1
+"""
+
+
+def checked_text(body: str, x: Any, y: Any = None) -> Any:
+    """The findings of statements on two vectors of N elements."""
+    x = np.asarray(x, np.int64)
+    y = np.zeros(len(x), np.int64) if y is None else y
+    with Arena():
+        program = parse(f"{HEAD}logical @k(x, y) {{\n{body}\n}}\n", LOGICAL)
+        return check(program, {"x": x, "y": y})
+
+
+# ---- where poison goes
+
+
+@intent.fn
+def quotient(a, b):
+    return a // b
+
+
+@intent.kernel
+def averages(x: I.In[I.i32, ("N", 4)], d: I.In[I.i32, ("N",)], y: I.Out[I.i32, ("N",)], z: I.Out[I.i32, ("N",)]):
+    N, _ = x.shape
+    k = I.domain(0, 4)
+    for i in I.parallel(I.domain(0, N)):
+        y[i] = I.reduce.sum(quotient(x[i, k], d[i]), axis=0)
+        total = I.cast(0, I.i32)
+        for c in I.domain(0, 3):
+            total = total + quotient(x[i, 0], d[i] - I.cast(c, I.i32))
+        z[i] = total
+
+
+def test_poison_passes_helpers_reductions_and_carries():
+    given = {"x": np.ones((5, 4), np.int32), "d": np.int32([7, 0, 1, 2, 3])}
+    checked = check_kernel(averages, given | {"y": np.zeros(5, np.int32), "z": np.zeros(5, np.int32)})
+    np.testing.assert_array_equal(checked.poison["y"], [0, 1, 0, 0, 0])
+    np.testing.assert_array_equal(checked.poison["z"], [0, 1, 1, 1, 0])
+    assert codes(checked) == [
+        "E507",
+    ]
+    assert "1 // 0" in checked.findings[0].found
+    assert "i = 1" in checked.findings[0].found
+
+
+@intent.kernel
+def decided(x: I.In[I.i32, ("N",)], y: I.Out[I.i32, ("N",)], z: I.Out[I.i32, ("N",)], w: I.Out[I.i32, ("N",)]):
+    (N,) = x.shape
+    for i in I.parallel(I.domain(0, N)):
+        y[i] = 1
+        if 1 // x[i] > 0:
+            y[i] = 2
+        z[i] = I.select(x[i] != 0, 8 // x[i], -1)
+        w[i] = 5 // x[i] if x[i] != 0 else 0
+
+
+def test_poison_is_an_error_in_a_condition_and_none_behind_a_select():
+    x = np.int32([4, 0, 1])
+    y, z, w = (np.zeros(3, np.int32) for _ in range(3))
+    checked = check_kernel(decided, {"x": x, "y": y, "z": z, "w": w})
+    assert codes(checked) == ["E507"]
+    assert checked.findings[0].span.text.strip() == "if 1 // x[i] > 0:"
+    assert "it reaches a condition" in checked.findings[0].render()
+    np.testing.assert_array_equal(z, [2, -1, 8])
+    np.testing.assert_array_equal(w, [1, 0, 5])
+    assert not checked.poison["z"].any()
+    assert not checked.poison["w"].any()
+
+
+@intent.kernel
+def product(a: I.In[I.i32, ("M", "K")], b: I.In[I.i32, ("K", "N")], y: I.Out[I.i32, ("M", "N")]):
+    y[:, :] = I.matmul(a[:, :], 6 // b[:, :], acc_dtype=I.i32)
+
+
+def test_a_contraction_is_poisoned_where_a_product_is():
+    b = np.int32([[1, 2, 3], [1, 0, 1]])
+    checked = check_kernel(product, {"a": np.ones((2, 2), np.int32), "b": b, "y": np.zeros((2, 3), np.int32)})
+    np.testing.assert_array_equal(checked.poison["y"], [[0, 1, 0], [0, 1, 0]])
+    assert codes(checked) == ["E507"]
+    assert "6 // 0" in checked.findings[0].found
+
+
+def test_poison_is_found_in_addresses():
+    checked = checked_text("  parallel i:\n    write y[i] = read x[0 // (read x[i])]", [1, 0, 3])
+    assert codes(checked) == ["E507"]
+    assert "an address" in str(checked)
+
+
+# ---- accesses
+
+
+def test_an_access_outside_is_found_at_its_first_point_and_the_run_goes_on():
+    y = np.zeros(3, np.int64)
+    checked = checked_text("  parallel i:\n    write y[i] = read x[i + (read x[i])]", [0, 1, 1], y)
+    assert codes(checked) == ["E502"]
+    assert "index 3 on axis 0, at i = 2" in checked.findings[0].found
+    np.testing.assert_array_equal(y[:2], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("parallel i:\n write y[(read x[i])] = 1", "element [2]: the point i = 0 writes it too, at i = 2"),
+        ("parallel i:\n write y[i] = read y[(read x[i])]", "element [2]: another point reads it, at i = 2"),
+        ("parallel j:\n write y[(along n)] = read x[j]", "element [0]: the point j = 0 writes it too, at j = 1"),
+    ],
+)
+def test_points_that_meet_are_found(body: str, found: str):
+    body = "\n".join(f"  {line}" for line in body.split("\n"))
+    checked = checked_text(body, [2, 1, 2])
+    assert "E505" in codes(checked)
+    assert found in checked.findings[0].found
+
+
+def test_points_of_one_statement_after_the_other_do_not_meet():
+    body = "  parallel i:\n    write y[i] = read x[i]\n  parallel i:\n    write y[(read x[i])] = 1"
+    assert codes(checked_text(body, [2, 1, 0])) == []
+    nested = "  parallel i:\n    parallel j:\n      write y[i] = 1"
+    assert codes(checked_text(nested, [2, 1, 0])) == ["E505"]
+    later = "  parallel j:\n    write y[j] = 1\n    write y[j] = 2"
+    assert codes(checked_text(later, [2, 1, 0])) == []
+
+
+def test_views_that_share_memory_share_their_shadow():
+    memory = np.arange(6, dtype=np.int64)
+    checked = checked_text("  parallel i:\n    write y[i] = read x[i]", memory[:4], memory[2:])
+    assert codes(checked) == ["E505"]
+    apart = checked_text("  parallel i:\n    write y[i] = read x[i]", memory[::2], memory[1::2])
+    assert codes(apart) == []
+
+
+# ---- the doors
+
+
+def test_an_artifact_for_the_reference_checks_its_calls():
+    artifact = intent.compile(product, target="reference", options=intent.CompileOptions(check=True))
+    with pytest.raises(CheckError, match="E507"):
+        artifact(np.ones((2, 2), np.int32), np.zeros((2, 3), np.int32), np.zeros((2, 3), np.int32))
+    artifact(np.ones((2, 2), np.int32), np.ones((2, 3), np.int32), y := np.zeros((2, 3), np.int32))
+    assert (y == 12).all()
+
+
+def test_generated_calls_check_a_kernel_that_nothing_is_known_of():
+    checked = check_calls(product, generated_calls(product))
+    assert codes(checked) == ["E507"]
+    assert checked.findings[0].detail.startswith("in the call ")
+
+
+@pytest.mark.parametrize("layout", ["contiguous", "negative", "random"])
+def test_nothing_is_found_in_a_kernel_that_is_right(layout: str):
+    given = arguments(softmax, {"M": 5, "N": 17}, layout=layout)
+    checked = check_kernel(softmax, given)
+    assert checked.ok, str(checked)
+    assert not checked.remarks
+    np.testing.assert_allclose(given["y"].astype(np.float64).sum(1), 1, atol=1e-2)
