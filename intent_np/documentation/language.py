@@ -8,6 +8,7 @@ _CHAPTERS = {
     "shapes": "Shapes and constant tensors",
     "reductions": "Reductions",
     "scans": "Scans, order and counts",
+    "regions": "Regions",
     "contractions": "Contractions",
 }
 

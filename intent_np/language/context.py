@@ -40,6 +40,7 @@ class Capture:
         self.written: dict[View, Effect | None] = {}  # the last effect that wrote each view
         self.calls: tuple[Any, ...] = ()  # helpers being captured, outermost first
         self.pure: str = ""  # why effects are illegal here, if they are
+        self.regions = 0  # how many functions of slices are being read, one inside another
         self.place: tuple[Source, ast.AST] | None = None
         # selects between literals, which take the dtype of their use as literals do
         self.choices: dict[Value, tuple[Value, Any, Any]] = {}

@@ -48,12 +48,16 @@ def run(
     scalars: Mapping[str, Any] | None = None,
     *,
     budget: int = BUDGET,
+    cuts: int = 1,
 ) -> None:
     """Execute `program`; its views are the NumPy arrays of `arrays`, written in place.
 
     `scalars` gives the runtime scalars, and extents that no array shows.  An access outside a view is a `CheckError`.
+    `cuts` is the number of slices of a region's axis: by its laws any will do.
     """
-    _Run(program, arrays, scalars or {}, budget).perform(program.body, Scope(), (), frozenset())
+    execution = _Run(program, arrays, scalars or {}, budget)
+    execution.tensors.cuts = cuts
+    execution.perform(program.body, Scope(), (), frozenset())
 
 
 class _Run:
