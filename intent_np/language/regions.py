@@ -268,7 +268,7 @@ def _output(name: str, v: Any, extent: Formal) -> Value:
         raise fail(
             "E208",
             operation=f"emit of {name}",
-            suggestion="emit tensors along the cut axis, to which a state broadcasts: state + I.zeros(x.shape, x.dtype)",
+            suggestion="emit tensors along the cut axis; a state broadcasts: state + I.zeros(x.shape, x.dtype)",
             expected="outputs with the axis of the slice",
             found=describe(made) if isinstance(made.type, TensorType) else f"a scalar {made.type}",
         )

@@ -477,7 +477,7 @@ def wrong_identity(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ()]):
         (identities, "E208", "one identity for each component"),
         (no_extent_in_common, "E208", "(N, M)"),
         (no_axis, "E206", "axis 1"),
-        (emits_no_axis, "E208", "along the cut axis"),
+        (emits_no_axis, "E208", "emit tensors along the cut axis"),
         (state_changes, "E208", "f32(2,)"),
         (no_function, "E113", "@intent.fn"),
         (wrong_identity, "E208", "f32(2,)"),
