@@ -18,7 +18,7 @@ from intent_np.numerics.literals import FORMATS
 from intent_np.numerics.storage import Array, bits, storage
 from intent_np.terms.dtypes import DTYPES, DType, bool_, f32, f64
 from intent_np.terms.operators import OPERATORS, Op, result_dtype
-from intent_np.testing.functions import EXACT, rounded, samples
+from intent_np.testing.functions import EXACT, power_samples, rounded, samples
 
 BLOCK = 1024
 STRIDE = 257  # of all f32 bit patterns every so many: 32 thousand a binade
@@ -182,8 +182,7 @@ def _rounded(op: Op, results: Array, *operands: Array) -> tuple[Array, Array]:
 @cache
 def _samples(name: str) -> tuple[Array, ...]:
     if name == "pow":
-        rng = np.random.default_rng(0)
-        return 2.0 ** rng.uniform(-20, 20, 2000), rng.uniform(-30, 30, 2000)
+        return power_samples(f64, 600)
     return (samples(name, f64, _patterns(f64, 500)[0], 400),)
 
 

@@ -49,6 +49,38 @@ DOMAIN: dict[str, tuple[float, float]] = {
 }
 
 
+def _quarter_turns(rng: np.random.Generator, count: int) -> Array:
+    """The numbers nearest to multiples of pi/2, small and huge, and their neighbours: there sin and cos cancel most."""
+    turns = [*range(1, count), *(int(2.0**e) for e in rng.uniform(4, 900, count))]
+    with mp.workprec(2400):
+        near = np.array([float(k * mp.pi / 2) for k in turns])
+    return np.concatenate([near, np.nextafter(near, np.inf), np.nextafter(near, 0)])
+
+
+CORNERS: dict[str, tuple[tuple[float, float], ...]] = {
+    # intervals where an implementation changes its formula, cancels, or comes to an end of the range
+    "exp": ((-745, -700), (80, 89), (-104, -80)),
+    "exp2": ((-1074, -1000), (-150, -120)),
+    "log": ((0.5, 2), (0, 1e-310), (0, 1e-38)),
+    "log2": ((0.5, 2), (0, 1e-310), (0, 1e-38)),
+    "log1p": ((-0.6, 1.5), (-1, -0.999), (-1, -1 + 1e-9)),
+    "asin": ((0.45, 0.6), (0.999, 1), (1 - 1e-9, 1)),
+    "tanh": ((-1, 1),),
+    "erf": ((-1.1, 1.1),),
+    "erfc": ((0, 27.2), (8, 10.1)),
+    "sigmoid": ((-744, -700), (-104, -80)),
+    "rsqrt": ((1, 4), (0, 1e-310), (0, 1e-38)),
+    "i0": ((3, 9), (80, 92), (690, 713)),
+    "lgamma": ((0.5, 3.1), (2 - 1e-6, 2 + 1e-6), (-2.25, 0), (-60, -11), (-3.001, -3)),
+}
+
+
+def _corners(name: str, rng: np.random.Generator, count: int) -> Array:
+    if name in ("sin", "cos"):
+        return _quarter_turns(rng, count)
+    return np.concatenate([np.empty(0), *(rng.uniform(low, high, count) for low, high in CORNERS.get(name, ()))])
+
+
 def samples(name: str, dtype: DType, patterns: Array, count: int, seed: int = 11) -> Array:
     """Arguments of `name` inside its domain, as f64 that `dtype` holds: `count` of each of several kinds.
 
@@ -62,11 +94,30 @@ def samples(name: str, dtype: DType, patterns: Array, count: int, seed: int = 11
         rng.uniform(-3, 3, count),
         rng.uniform(-30, 30, count),
         1 + signs * 2.0 ** rng.uniform(-30, -1, count),
+        _corners(name, rng, count),
     ])  # fmt: skip
     x = narrow(x, dtype).astype(np.float64)
     low, high = DOMAIN.get(name, (-math.inf, math.inf))
     x = np.unique(x[np.isfinite(x) & (x != 0) & (x > low) & (x < high)])
     return x[(x > 0) | (x % 1 != 0)] if name == "lgamma" else x  # not at its poles
+
+
+def power_samples(dtype: DType, count: int, seed: int = 5) -> tuple[Array, Array]:
+    """Bases and exponents of `pow` whose result fits `dtype` (f32 or wider), as f64 that `dtype` holds: moderate ones,
+    bases close to 1 under large exponents, results near both ends of the range, and negative bases."""
+    rng = np.random.default_rng(seed)
+    top = 127.0 if dtype.bits <= 32 else 1023.0
+    base = np.concatenate([
+        2.0 ** rng.uniform(-20, 20, count),
+        1 + rng.choice([-1, 1], count) * 2.0 ** rng.uniform(-20, -3, count),
+        2.0 ** rng.uniform(-3, 3, count),
+    ])  # fmt: skip
+    base = narrow(base, dtype).astype(np.float64)
+    # the binary logarithm of the result, down to the subnormal ones
+    wanted = np.concatenate([rng.uniform(-top, top, 2 * count), -top + rng.uniform(-20, 2, count)])
+    exponent = narrow(wanted / np.log2(base), dtype).astype(np.float64)
+    whole = np.rint(exponent)
+    return np.concatenate([base, -base[:count]]), np.concatenate([exponent, whole[:count]])
 
 
 def rounded(name: str, dtype: DType, *operands: Iterable[float]) -> Array:

@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from intent_np.numerics import apply, bound_holds, distance, narrow, storage, ulp_bound
+from intent_np.numerics import apply, bits, bound_holds, distance, invalid, narrow, storage, ulp_bound
 from intent_np.numerics.floats import LIBRARY
-from intent_np.terms.dtypes import DType, bf16, f8e5m2, f16, f32, f64
+from intent_np.terms.dtypes import DType, bf16, f8e4m3fn, f8e5m2, f16, f32, f64
 from intent_np.terms.operators import OPERATORS
-from intent_np.testing.functions import EXACT, rounded, samples
+from intent_np.testing.functions import EXACT, power_samples, rounded, samples
 
 from .fit_special import source
 from .oracle import patterns, same
@@ -34,14 +34,47 @@ def test_functions_are_within_their_bounds(name: str, dtype: DType) -> None:
     assert off.max() <= bound, f"{off.max()} at {x[off.argmax()]!r}"
 
 
-@pytest.mark.parametrize("dtype", [f32, f64, f16], ids=repr)
+@pytest.mark.parametrize("dtype", [f32, f64], ids=repr)
 def test_pow_is_within_its_bound(dtype: DType) -> None:
-    rng = np.random.default_rng(5)
-    x, y = 2.0 ** rng.uniform(-20, 20, 500), rng.uniform(-30, 30, 500)
-    x, y = (narrow(v, dtype).astype(np.float64) for v in (x, y))
+    x, y = power_samples(dtype, 200)
     got = apply(OPERATORS["pow"], narrow(x, dtype), narrow(y, dtype), dtype=dtype)
     off = distance(got, rounded("pow", dtype, x.tolist(), y.tolist()), dtype)
     assert off.max() <= (int(ulp_bound(OPERATORS["pow"], f64)) if dtype is f64 else 1)
+
+
+def by_system(name: str, x: float) -> float:
+    """The function of Python's `math`; where that raises, what IEEE 754 gives."""
+    try:
+        return SYSTEM[name](x)
+    except OverflowError:
+        return INF
+    except ValueError:  # a pole, or outside the domain
+        return {"log": -INF, "log2": -INF, "log1p": -INF, "lgamma": INF}.get(name, NAN) if _at_pole(name, x) else NAN
+
+
+def _at_pole(name: str, x: float) -> bool:
+    return x == {"log": 0.0, "log2": 0.0, "log1p": -1.0}.get(name, x if name == "lgamma" else NAN)
+
+
+SYSTEM = {
+    "exp": math.exp, "exp2": lambda x: math.pow(2.0, x), "log": math.log, "log2": math.log2, "log1p": math.log1p,
+    "sin": math.sin, "cos": math.cos, "asin": math.asin, "tanh": math.tanh, "erf": math.erf, "erfc": math.erfc,
+    "lgamma": math.lgamma,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [f16, bf16, f8e5m2, f8e4m3fn], ids=repr)
+@pytest.mark.parametrize("name", SYSTEM)
+def test_every_value_of_a_narrow_type(name: str, dtype: DType) -> None:
+    """Against the C library in f64: rounded, one in thousands may lie on the other side of a tie."""
+    x = np.arange(2**dtype.bits, dtype=np.uint32).astype(bits(dtype)).view(storage(dtype))
+    with np.errstate(all="ignore"):
+        wide = x.astype(np.float64)
+    want = np.array([by_system(name, v) for v in wide.tolist()])
+    valid = ~np.broadcast_to(invalid(OPERATORS[name], x, dtype=dtype), x.shape)
+    off = distance(apply(OPERATORS[name], x, dtype=dtype), narrow(want, dtype), dtype)[valid]
+    assert off.max() <= 1
+    assert np.count_nonzero(off) <= x.size // 5000
 
 
 SPECIAL = [0.0, -0.0, INF, -INF, NAN, 1.0, -1.0]
@@ -65,13 +98,16 @@ AT_SPECIAL: dict[str, list[float]] = {
 
 
 @pytest.mark.parametrize("name", LIBRARY)
-@pytest.mark.parametrize("dtype", [f16, bf16, f32], ids=repr)
+@pytest.mark.parametrize("dtype", [f16, bf16, f32, f64, f8e5m2], ids=repr)
 def test_special_values_of_functions(name: str, dtype: DType) -> None:
     if name != "pow":
         with np.errstate(all="raise"):
             got = apply(OPERATORS[name], np.array(SPECIAL).astype(storage(dtype)), dtype=dtype)
         want = narrow(np.array(AT_SPECIAL[name.removesuffix("_approx")], np.float64), dtype)
-        assert same(got, want).all()
+        agrees = same(got, want)
+        if dtype is f64:  # there the finite values at 1 and -1 are as near as elsewhere
+            agrees[5:] |= distance(got, want, dtype)[5:] <= ulp_bound(OPERATORS[name], dtype)
+        assert agrees.all()
 
 
 def test_special_values_of_pow() -> None:
