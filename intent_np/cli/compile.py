@@ -111,8 +111,7 @@ def customised(
 def optional_pass(step: Pass) -> str:
     """The name of a pass that the pipeline can do without."""
     if not step.optional:
-        change = f"{step.name} leads from {step.source.name} to {step.target.name}"
-        raise typer.BadParameter(f"{change}: it cannot be left out", param_hint="--disable")
+        raise typer.BadParameter(f"{step.name} {step.needed}: it cannot be left out", param_hint="--disable")
     return step.name
 
 

@@ -42,8 +42,8 @@ ROWS = (
         "E706",
         USE,
         "the pass '{name}' can't be left out",
-        "It leads from one language to another, and the passes behind it read the second one.",
-        "disable a pass that stays in its language",
+        "The passes behind it read what it makes: another language, or a form that they rely on.",
+        "disable another pass, or set this one's options; intent-np passes lists them",
     ),
     ErrorCode(
         "E707",
@@ -67,5 +67,12 @@ ROWS = (
         "Instances run in any order, so that either statement may be the last to write an element.",
         "write each element in one statement, choosing its value with I.select or if, or split the kernel in two",
         "statements that write the very same element at each point, or provably different ones",
+    ),
+    ErrorCode(
+        "E710",
+        USE,
+        "the pass '{name}' does not lie ahead of the program",
+        "The pipeline goes one way, from the first pass of the program's language.",
+        "stop after a later pass, or start from a program of an earlier level",
     ),
 )

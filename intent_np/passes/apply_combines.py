@@ -14,7 +14,7 @@ from .base import nanopass
 from .narrow_ranges import apply_combine
 
 
-@nanopass(BLOCKED, BLOCKED)
+@nanopass(BLOCKED, BLOCKED, needed="makes the loops' next states, which emit writes")
 def apply_combines(program: BlockedProgram) -> BlockedProgram:
     """Write each segment's values as the states after a block, over the states before it.
 

@@ -20,8 +20,10 @@ from ..terms.language import Language
 class Pass:
     """A pass with its languages; call it like the function that it is."""
 
-    def __init__(self, function: Callable[..., Any], source: Language, target: Language) -> None:
+    def __init__(self, function: Callable[..., Any], source: Language, target: Language, needed: str) -> None:
         self.function, self.source, self.target = function, source, target
+        leads = f"leads from {source.name} to {target.name}"
+        self.needed = needed or ("" if source is target else leads)  # why the pipeline can't do without it
         self.name = function.__name__
         self.doc = inspect.getdoc(function) or ""
         self.module = function.__module__
@@ -36,13 +38,14 @@ class Pass:
 
     @property
     def optional(self) -> bool:
-        """Whether the pipeline is complete without it: it stays in one language."""
-        return self.source is self.target
+        """Whether the pipeline is complete without it: it stays in one language, and no later pass needs it."""
+        return not self.needed
 
     def __repr__(self) -> str:
         return f"<pass {self.name}: {self.source.name} -> {self.target.name}>"
 
 
-def nanopass(source: Language, target: Language) -> Callable[[Callable[..., Any]], Pass]:
-    """Declare a function to be a pass from `source` to `target`."""
-    return lambda function: Pass(function, source, target)
+def nanopass(source: Language, target: Language, *, needed: str = "") -> Callable[[Callable[..., Any]], Pass]:
+    """Declare a function to be a pass from `source` to `target`; `needed` says what a later pass needs it for, where
+    it stays in its language and can't be left out all the same."""
+    return lambda function: Pass(function, source, target, needed)

@@ -14,8 +14,22 @@ from typing import Any
 from ..errors import error
 from ..rules.facts import at_most
 from ..rules.simplify import node
-from ..terms.blocked import BLOCKED, Base, BlockedProgram, Carry, Loop, Perform, Point, Segment, Slice, Tile, scoped
-from ..terms.core import arena, contains, find, inherit, replace, rewrite, walk
+from ..terms.blocked import (
+    BLOCKED,
+    Base,
+    BlockedProgram,
+    Carry,
+    Fold,
+    Loop,
+    Perform,
+    Point,
+    Segment,
+    Slice,
+    Tile,
+    Traverse,
+    scoped,
+)
+from ..terms.core import arena, find, inherit, replace, rewrite, walk
 from ..terms.dtypes import index
 from ..terms.gpu import (
     GPU,
@@ -44,10 +58,8 @@ from ..terms.index import (
 )
 from ..terms.normal import Contract, Coord, Load, Proj, Reduce, Store, View, builtin_name
 from ..terms.text import reserved
-from .apply_combines import apply_combines
 from .base import nanopass
-from .scopes import LEAVES, Scope, changes, extents_used, integral, is_test, read_later, writes
-from .share_traversals import share_traversals
+from .scopes import LEAVES, Below, Scope, changes, extents_used, integral, is_test, read_later, writes
 
 
 @nanopass(BLOCKED, GPU)
@@ -57,8 +69,12 @@ def emit(program: BlockedProgram) -> Kernel:
     The last structural pass: what is left is width, alignment, dtypes and the provider.
     Preserves values and the order of effects; evaluates each term once in its scope.
     """
-    # statements are made of stepped loops, also where the passes that make them were left out
-    program = apply_combines(share_traversals(program, enabled=False))
+    for t in find(program, (Fold, Traverse, Loop)):
+        if not isinstance(t, Loop) or not t.stepped:
+            found = (
+                f"statements are made of loops that carry states, by share_traversals and apply_combines, not of: {t}"
+            )
+            raise error("E702", language="blocked", found=found)
     while True:
         try:
             return _Emitter(program).kernel()
@@ -79,6 +95,9 @@ def _separated(program: BlockedProgram, view: View) -> BlockedProgram:
     return rewrite((program,), lambda t: alone if t is view else t)[0]  # type: ignore[no-any-return]
 
 
+DEEPEST = 40  # operators in one expression; what is deeper gets names, as printed text and its readers have limits
+
+
 def _size(axis: Any) -> Physical:
     """The parameter that names a fragment axis."""
     return axis.size  # type: ignore[no-any-return]
@@ -94,6 +113,8 @@ class _Emitter:
         self.root.taken |= {t.name for t in find(program, (Physical, Stride, Extent))}  # type: ignore[arg-type]
         self.based = {b.axis for b in find(program, Base)}
         self.reread = writes(program) & {name for t in find(program, Load) for name in t.view.names}
+        self.behind_loop, self.loads = Below(Loop), Below(Load)
+        self.depth: dict[Any, int] = {}
 
     # ---- the kernel
 
@@ -129,12 +150,14 @@ class _Emitter:
     def fresh(self, hint: str, scope: Scope | None = None) -> str:
         """A name that no visible value has; bodies of different loops may use one name for what they have in common."""
         hint = hint if hint.isidentifier() else "t"
-        name, i = hint, 1
         home = scope or self.scope
+        i = home.first_free(hint)
+        name = f"{hint}_{i}" if i else hint
         # a hoisted value stands before the loops in hand, whose complete inner loops must not assign its name
         inner = self.open[self.open.index(home) + 1 :] if home in self.open else []
         while reserved(name) or any(name in s.taken for s in self.open) or any(name in s.below for s in inner):
-            name, i = f"{hint}_{i}", i + 1
+            i += 1
+            name = f"{hint}_{i}"
         home.taken.add(name)
         return name
 
@@ -173,17 +196,27 @@ class _Emitter:
         """The gpu value of a blocked term, computed at its home; a name where it pays."""
         if isinstance(t, LEAVES):
             return t
-        home = self.home(t)
-        found: Any = home.done.get(t)
-        if found is None:
-            here, self.scope = self.scope, home
-            found = inherit(t, self.build(t))
-            if self.deserves_name(t, found, home):
-                found = self.let(found, self.hint(t), home)
-            self.scope = here
-            home.done[t] = found
-        if home is not self.scope and found.children() and not isinstance(found, LEAVES) and not is_test(found):
-            found = home.done[t] = self.let(found, self.hint(t), home)  # hoisted: named where it is computed
+        here, found = self.scope, None
+        waiting = [(t, here, False)]  # a term, the scope of its use, and whether its operands are emitted
+        while waiting:
+            u, scope, ready = waiting.pop()
+            self.scope = scope
+            home = self.home(u)
+            found = home.done.get(u)
+            if found is None and not ready:
+                waiting.append((u, scope, True))
+                self.scope = home
+                waiting.extend((c, home, False) for c in reversed(self.operands(u)) if not isinstance(c, LEAVES))
+                continue
+            if found is None:
+                self.scope = home
+                found = inherit(u, self.build(u))
+                if self.deserves_name(u, found, home):
+                    found = self.let(found, self.hint(u), home)
+                home.done[u] = found
+            if home is not scope and found.children() and not isinstance(found, LEAVES) and not is_test(found):
+                found = home.done[u] = self.let(found, self.hint(u), home)  # hoisted: named where it is computed
+        self.scope = here
         return found
 
     def deserves_name(self, t: Any, built: Any, home: Scope) -> bool:
@@ -197,9 +230,30 @@ class _Emitter:
             return False
         if isinstance(built, (Load, Reduce, ContractInto)) or (isinstance(t, Coord) and t.lanes):
             return True
-        return home.uses.get(t, 0) > 1 or t in self.names
+        depth = self.depth[built] = 1 + max(self.depth.get(c, 0) for c in built.children())
+        return home.uses.get(t, 0) > 1 or t in self.names or depth > DEEPEST
+
+    def operands(self, t: Any) -> list[Any]:
+        """The terms whose values `build` takes, in the order in which it asks for them."""
+        match t:
+            case Coord() | Base():
+                return []
+            case Proj():
+                return [] if isinstance(t.value, Loop) else [t.value]
+            case Reduce():
+                return list(t.values)
+            case Contract():
+                return [t.left, t.right]
+            case Load():
+                return [*t.index, *((t.valid,) if t.valid is not None else ())]
+        if (pair := self._accumulated(t)) is not None:
+            start, product = pair
+            return [product.left, product.right, start]
+        # loops first: epilogue loads come behind them
+        return sorted(t.children(), key=lambda c: not self.behind_loop(c))
 
     def build(self, t: Any) -> Any:
+        """The statement-level form of a term whose operands are emitted."""
         match t:
             case Coord() | Base():
                 return self._coordinate(t)
@@ -221,12 +275,9 @@ class _Emitter:
                 valid = None if t.valid is None else parts[t.valid]
                 address = self._reaching(tuple(parts[i] for i in t.index), valid)
                 return Load(t.view, address, valid, integral(t.fill) if valid is not None else 0)
-        if is_op(t, "add") and t.type is not index and (accumulated := self._accumulate(t)) is not None:
-            return accumulated
-        waiting = sorted(
-            t.children(), key=lambda c: not contains(c, Loop)
-        )  # loops first: epilogue loads come behind them
-        done = {c: self.emit(c) for c in waiting}
+        if (pair := self._accumulated(t)) is not None and (into := self._accumulate(*pair)) is not None:
+            return into
+        done = {c: self.emit(c) for c in sorted(t.children(), key=lambda c: not self.behind_loop(c))}
         new = t.rebuild(done)
         return apply(new.op, *new.args) if isinstance(new, Apply) and new.op.arity < 0 else new
 
@@ -254,16 +305,21 @@ class _Emitter:
         first = self.emit(Base(a) if isinstance(a, Tile) else a.axis.lo)
         return Range(a.size) if is_const(first, 0) else add(first, Range(a.size))
 
-    def _accumulate(self, t: Any) -> Any:
-        """x + contraction accumulates in place, when the contraction has no other use."""
-        for x, y in (t.args, t.args[::-1]):
-            if isinstance(y, Contract) and self.home(y) is self.home(t) and self.home(y).uses.get(y, 0) == 1:
-                if y not in self.home(y).done and x.lanes == y.lanes:
-                    left, right = self._sides(y)
-                    start = self.emit(x)
-                    if start.lanes == (left.lanes | right.lanes) - {_size(y.axis)}:
-                        return ContractInto(left, right, start)
+    def _accumulated(self, t: Any) -> tuple[Any, Contract] | None:
+        """x and the contraction of x + contraction, which accumulates in place when it has no other use."""
+        if not is_op(t, "add") or t.type is index:
+            return None
+        for x, y in (t.args, t.args[::-1]):  # type: ignore[attr-defined]
+            if isinstance(y, Contract) and x.lanes == y.lanes and self.home(y) is self.home(t):
+                if self.home(y).uses.get(y, 0) == 1 and y not in self.home(y).done:
+                    return x, y
         return None
+
+    def _accumulate(self, x: Any, product: Contract) -> Any:
+        left, right = self._sides(product)
+        start = self.emit(x)
+        fits = start.lanes == (left.lanes | right.lanes) - {_size(product.axis)}
+        return ContractInto(left, right, start) if fits else None
 
     # ---- effects and loops
 
@@ -272,32 +328,40 @@ class _Emitter:
         loads and loops without effects move in front of the store, a loop with effects is performed ahead of it."""
         rest = list(effects)
         while rest:
-            old = {e: self._read_later(e, (*(x for x in rest if x is not e), *values)) for e in rest}
-            ready = (e for i, e in enumerate(rest) if all(old[e].values()) and not writes(e) & changes(*rest[:i]))
-            e = next(ready, None)
-            if e is None:
-                t = next(t for t, possible in old[rest[0]].items() if not possible)
-                if t.view.same:
-                    raise _ReadLate(t.view)
-                span = next(iter(arena().spans.get(t, ())), None)
-                raise error("E707", span=span, name=t.view.name, found="a read of what an earlier loop has replaced")
-            for t in old[e]:
+            earlier: set[Any] = set()  # the names of what effects that are not ready may change
+            blocked: Any = None
+            for e in rest:
+                old = self._read_later(e, (*(x for x in rest if x is not e), *values))
+                if all(old.values()) and not (earlier and writes(e) & earlier):
+                    break
+                blocked = blocked or next((t for t, possible in old.items() if not possible), None)
+                earlier |= changes(e)
+            else:
+                if blocked.view.same:
+                    raise _ReadLate(blocked.view)
+                span = next(iter(arena().spans.get(blocked, ())), None)
+                raise error(
+                    "E707", span=span, name=blocked.view.name, found="a read of what an earlier loop has replaced"
+                )
+            for t in old:
                 self._loop(t) if isinstance(t, Loop) else self.emit(t)
             self.effect(e)
             rest.remove(e)
 
     def _read_later(self, e: Any, others: tuple[Any, ...]) -> dict[Any, bool]:
-        views = writes(e) & self.reread
+        views = writes(e) & self.reread if self.reread else None
+        if not views:
+            return {}
         before = {*self._loops_before(e), *([e.loop] if isinstance(e, Perform) else ())}
         done = lambda loop: loop in before or loop in self.home(loop).done  # noqa: E731
-        return read_later(others, views, self.scope.slices(), done) if views else {}
+        return read_later(others, views, self.scope.slices(), done)
 
     def effect(self, e: Any) -> None:
         if isinstance(e, Perform):
             self._loop(e.loop)
             return
-        early = [i for i in e.index if not contains(i, Load)]  # coordinates first, then loops, then what follows them
-        late = sorted((*e.index, e.value), key=lambda c: not contains(c, Loop))
+        early = [i for i in e.index if not self.loads(i)]  # coordinates first, then loops, then what follows them
+        late = sorted((*e.index, e.value), key=lambda c: not self.behind_loop(c))
         parts = {c: self.emit(c) for c in (*early, *late)}
         valid = None if e.valid is None else self.emit(e.valid)
         self.scope.body.append(inherit(e, Store(e.view, tuple(parts[i] for i in e.index), parts[e.value], valid)))
@@ -306,17 +370,25 @@ class _Emitter:
         """The loops whose results an effect or a loop only reads: they come before it."""
         loop = t.loop if isinstance(t, Perform) else t
         if not isinstance(loop, Loop):
-            return list(find(t, Loop))
+            return list(find(t, Loop)) if self.behind_loop(t) else []
         inside = (c for s in loop.segments for c in scoped((*s.values, *s.effects), loop.slice))
         return [c for c in inside if isinstance(c, Loop) and c.needs <= loop.needs]
 
     def _loop(self, loop: Loop) -> None:
+        waiting = [loop]
+        while waiting:
+            loop = waiting[-1]
+            before = [] if loop in self.home(loop).done else self._loops_before(loop)
+            missing = [t for t in before if t not in self.home(t).done]
+            waiting.extend(reversed(missing))
+            if not missing:
+                waiting.pop()
+                if loop not in self.home(loop).done:
+                    self._write_loop(loop)
+
+    def _write_loop(self, loop: Loop) -> None:
         home = self.home(loop)
-        if loop in home.done:
-            return
         here, self.scope = self.scope, home
-        for t in self._loops_before(loop):
-            self._loop(t)
         lanes = [frozenset(a.size for a in s) for s in loop.component_lanes()]
         states = [self._state(loop, i, d, s) for i, (d, s) in enumerate(zip(loop.infer(), lanes, strict=True))]
         bounds = self._bounds(loop)
@@ -346,7 +418,7 @@ class _Emitter:
         terms = [b for pair in spelled for b in pair]
         called = {terms[0]: "begin"} | {terms[-1]: "end"}
         for s, (lo, hi) in zip(loop.segments, spelled, strict=True):
-            if s.note.startswith("whole"):
+            if s.decided:
                 called = {lo: "full", hi: "rest"} | called
         for b in sorted(dict.fromkeys(terms), key=lambda b: len(walk(b))):
             inside_another = any(b is not c and b in walk(c) for c in terms)

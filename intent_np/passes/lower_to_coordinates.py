@@ -10,6 +10,7 @@ reduction over it and of a store are one axis.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator, Iterable
 from typing import Any
 
 from ..errors import error
@@ -35,11 +36,13 @@ def lower_to_coordinates(program: L.LogicalProgram) -> Program:
 
 
 Positions = tuple[Value, ...]
+Asked = tuple[Any, Positions]
 
 
 class _Lowering:
     def __init__(self, program: L.LogicalProgram) -> None:
-        self.memo: dict[tuple[Value, Positions], Value] = {}
+        self.memo: dict[Asked, Any] = {}
+        self.known_domains: dict[Value, tuple[L.Domain, ...]] = {}
         self.stores: dict[L.Write, Store] = {}
         # nested loops over one domain take the first `use` numbers, the dimensions of tensors those after them
         self.first_use: dict[tuple[Value, Value], int] = {}
@@ -74,6 +77,18 @@ class _Lowering:
 
     def domains(self, v: Value) -> tuple[L.Domain, ...]:
         """The domain that each dimension of a tensor runs over; 0..extent where none is known."""
+        stack = [v]  # operands first
+        while v not in self.known_domains:
+            t = stack[-1]
+            operands = (c for c in t.children() if isinstance(c.type, L.TensorType))
+            waiting = [c for c in operands if c not in self.known_domains]
+            if waiting:
+                stack.extend(waiting)
+            else:
+                self.known_domains[stack.pop()] = self._domains(t)
+        return self.known_domains[v]
+
+    def _domains(self, v: Value) -> tuple[L.Domain, ...]:
         shape = L.shape_of(v)
         if isinstance(v, (L.Read, L.Take)):
             found = [None if isinstance(s, L.NewAxis) else s.domain for s in v.subscripts if not isinstance(s, L.At)]  # type: ignore[attr-defined]
@@ -114,33 +129,48 @@ class _Lowering:
     # ---- values
 
     def scalar(self, v: Value) -> Any:
-        return self.at(v, ())
+        return self.at(v)
 
-    def at(self, v: Any, where: Positions) -> Any:
-        """The element of `v` at these positions, one for each of its dimensions."""
-        found = self.memo.get((v, where))
-        if found is None:
-            found = inherit(v, node(self._element(v, where)))
-            self.memo[v, where] = found
-        return found
+    def at(self, v: Any, where: Positions = ()) -> Any:
+        """The element of `v` at these positions, one for each of its dimensions.
 
-    def fitted(self, v: Value, where: Positions) -> Any:
+        Each `_element` yields the elements that it asks for; they wait on a stack here, since a program is deeper than
+        Python's own.
+        """
+        answer = self.memo.get((v, where))
+        if answer is not None:
+            return answer
+        waiting = [((v, where), self._element(v, where))]
+        while waiting:
+            asked, element = waiting[-1]
+            try:
+                further = element.send(answer)
+            except StopIteration as finished:
+                answer = self.memo[asked] = inherit(asked[0], node(finished.value))
+                waiting.pop()
+                continue
+            answer = self.memo.get(further)
+            if answer is None:
+                waiting.append((further, self._element(*further)))
+        return answer
+
+    def fitted(self, v: Value, where: Positions) -> Asked:
         """`v` broadcast: its dimensions are the last of `where`, those of extent 1 stand at 0."""
         shape = L.shape_of(v)
         tail = where[len(where) - len(shape) :]
-        return self.at(v, tuple(const(0) if is_const(e, 1) else p for e, p in zip(shape, tail, strict=True)))
+        return v, tuple(const(0) if is_const(e, 1) else p for e, p in zip(shape, tail, strict=True))
 
-    def _element(self, v: Any, where: Positions) -> Any:
+    def _element(self, v: Any, where: Positions) -> Generator[Asked, Any, Any]:
         match v:
             case Const() | L.Extent() | L.Stride() | L.Param():
                 return v
             case Apply() if v.op.name == "select":
-                c, x, y = (self.scalar(a) for a in v.args)
+                c, x, y = yield from _all((a, ()) for a in v.args)
                 return apply(v.op, c, _guarded(x, c), _guarded(y, node(apply("not", c))))
             case Apply():
-                return apply(v.op, *(self.scalar(a) for a in v.args))
+                return apply(v.op, *(yield from _all((a, ()) for a in v.args)))
             case Cast():
-                return Cast(self.scalar(v.value), v.dtype, v.mode)
+                return Cast((yield v.value, ()), v.dtype, v.mode)
             case L.LoopVar():
                 lo, hi = self._bounds(v.domain)
                 a = inherit(v.domain, Axis(lo, hi, v.depth))
@@ -148,39 +178,39 @@ class _Lowering:
                 return Coord(a) if v.domain.step is None else self._absolute(v.domain, Coord(a))
             case L.Read():
                 after = self.stores.get(v.after) if isinstance(v.after, L.Write) else None
-                return Load(v.view, self._indices(v.subscripts, where), after=after)
+                return Load(v.view, (yield from self._indices(v.subscripts, where)), after=after)
             case L.Take():
-                return self.at(v.value, self._indices(v.subscripts, where))
+                return (yield v.value, (yield from self._indices(v.subscripts, where)))
             case L.Indices():
                 return self._absolute(v.domain, where[0])
             case L.Pointwise():
-                return apply(v.op, *(self.fitted(a, where) for a in v.args))
+                return apply(v.op, *(yield from _all(self.fitted(a, where) for a in v.args)))
             case L.Convert():
-                return Cast(self.at(v.value, where), v.dtype, v.mode)
+                return Cast((yield v.value, where), v.dtype, v.mode)
             case L.Filled():
-                return self.scalar(v.value)
+                return (yield v.value, ())
             case L.Transpose():
                 inner: list[Any] = [None] * len(where)
                 for i, p in enumerate(v.permutation):
                     inner[p] = where[i]
-                return self.at(v.value, tuple(inner))
+                return (yield v.value, tuple(inner))
             case L.Reshape():
-                return self.at(v.value, self._reshaped(L.shape_of(v.value), v.shape, where))
+                return (yield v.value, self._reshaped(L.shape_of(v.value), v.shape, where))
             case L.TensorReduce():
-                return self._reduce(v, where)
+                return (yield from self._reduce(v, where))
             case L.TensorContract():
-                return self._contract(v, where)
+                return (yield from self._contract(v, where))
             case L.Histogram():
-                return self._histogram(v, where)
+                return (yield from self._histogram(v, where))
             case Proj():
-                return Proj(self.at(v.value, where), v.position)
+                return Proj((yield v.value, where), v.position)
         raise error("E708", _span(v), construct=getattr(v, "spelled", f"a value of kind {type(v).__name__}"))
 
-    def _indices(self, subscripts: tuple[L.Subscript, ...], where: Positions) -> Positions:
+    def _indices(self, subscripts: tuple[L.Subscript, ...], where: Positions) -> Generator[Asked, Any, Positions]:
         rest, out = iter(where), []
         for s in subscripts:
             if isinstance(s, L.At):
-                out.append(self.scalar(s.value))
+                out.append((yield s.value, ()))
                 continue
             p = next(rest)
             if isinstance(s, L.Along):
@@ -202,7 +232,7 @@ class _Lowering:
             linear = node(apply("floordiv", linear, self.scalar(e)))
         return (*where[:same], *out)
 
-    def _histogram(self, v: L.Histogram, where: Positions) -> Any:
+    def _histogram(self, v: L.Histogram, where: Positions) -> Generator[Asked, Any, Any]:
         """For each bin, how many members are its number."""
         taken = frozenset().union(*(p.lanes for p in where))
         inside: Positions = ()
@@ -213,15 +243,16 @@ class _Lowering:
             axes.append(a)
             inside = (*inside, self.position(d, a))
         # a member as an index: a u64 that is none becomes negative, and is in no bin
-        counted: Any = apply("eq", node(Cast(self.fitted(v.values, inside), index)), where[0])
+        member = yield self.fitted(v.values, inside)
+        counted: Any = apply("eq", node(Cast(member, index)), where[0])
         if v.valid is not None:
-            counted = apply("and", counted, self.fitted(v.valid, inside))
+            counted = apply("and", counted, (yield self.fitted(v.valid, inside)))
         total: Any = node(Cast(node(counted), v.dtype))
         for a in reversed(axes):
             total = node(Reduce(a, builtin("sum", v.dtype), (total,), (identity("sum", v.dtype),)))
         return total
 
-    def _reduce(self, v: L.TensorReduce, where: Positions) -> Any:
+    def _reduce(self, v: L.TensorReduce, where: Positions) -> Generator[Asked, Any, Any]:
         if v.operands:
             raise error("E708", _span(v), construct="a combine operand that is known only at run time")
         shape = L.broadcast(tuple(L.shape_of(x) for x in v.values))
@@ -229,9 +260,10 @@ class _Lowering:
         outer = where[: v.dimension], where[v.dimension + v.keepdims :]
         a = self.axis(d, frozenset().union(*(p.lanes for p in (*outer[0], *outer[1]))))
         inside = (*outer[0], self.position(d, a), *outer[1])
-        return Reduce(a, v.combine, tuple(self.fitted(x, inside) for x in v.values), v.identities)
+        values = yield from _all(self.fitted(x, inside) for x in v.values)
+        return Reduce(a, v.combine, values, v.identities)
 
-    def _contract(self, v: L.TensorContract, where: Positions) -> Any:
+    def _contract(self, v: L.TensorContract, where: Positions) -> Generator[Asked, Any, Any]:
         taken = frozenset().union(*(p.lanes for p in where)) if where else frozenset()
         left: list[Any] = [None] * len(L.shape_of(v.left))
         right: list[Any] = [None] * len(L.shape_of(v.right))
@@ -249,7 +281,8 @@ class _Lowering:
         for i, j in v.batch:
             right[j] = left[i]
         right = [next(rest) if p is None else p for p in right]
-        total = Contract(axes[-1], self.fitted(v.left, tuple(left)), self.fitted(v.right, tuple(right)), v.acc)
+        sides = yield from _all((self.fitted(v.left, tuple(left)), self.fitted(v.right, tuple(right))))
+        total = Contract(axes[-1], *sides, v.acc)
         for a in reversed(axes[:-1]):
             total = Reduce(a, builtin("sum", v.acc), (node(total),), (identity("sum", v.acc),))  # type: ignore[assignment]
         return total
@@ -288,13 +321,32 @@ class _Lowering:
                     a = self.axis(p.domain, taken)
                     taken |= {a}
                     positions.append(self.position(p.domain, a))
-        value = self.fitted(s.value, tuple(positions))
+        value = self.at(*self.fitted(s.value, tuple(positions)))
         condition = conjunction(*guards)
         if condition is not None:
             value = _guarded(value, condition)
-        store = Store(s.view, self._indices(s.subscripts, tuple(positions)), value, condition)
+        index = _finished(self._indices(s.subscripts, tuple(positions)), self.at)
+        store = Store(s.view, index, value, condition)
         self.stores[s] = store
         return inherit(s, store)  # type: ignore[return-value]
+
+
+def _all(asked: Iterable[Asked]) -> Generator[Asked, Any, tuple[Any, ...]]:
+    """Ask for each in turn."""
+    found = []
+    for one in asked:
+        found.append((yield one))
+    return tuple(found)
+
+
+def _finished(steps: Generator[Asked, Any, Any], at: Callable[[Any, Positions], Any]) -> Any:
+    """The result of `steps`, told `at` what they ask for."""
+    answer = None
+    while True:
+        try:
+            answer = at(*steps.send(answer))
+        except StopIteration as finished:
+            return finished.value
 
 
 def _kept_domain(s: Any, d: L.Domain | None) -> L.Domain | None:

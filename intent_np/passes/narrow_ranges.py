@@ -115,7 +115,7 @@ class _Narrowing:
             end = _most(end, begin)
         effects = tuple(substitute(e, decided) for e in whole.effects)
         values = tuple(substitute(v, decided) for v in whole.values)
-        out.append(Segment(begin, end, values, effects, f"whole blocks of {label}"))
+        out.append(Segment(begin, end, values, effects, f"whole blocks of {label}", decided=True))
         if true_to:
             out.append(replace(whole, lo=end, hi=stop, note=f"boundary blocks of {label}"))
         return out

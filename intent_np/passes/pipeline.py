@@ -105,19 +105,24 @@ def run(
     """Take `program` through the pipeline, from the first pass of its language, or from behind the pass `after`.
 
     `options[pass][key]` sets options; `disable` skips optional passes; `observe(pass, program)` sees each result;
-    `check` verifies each result against its language and raises the first violation.
+    `check` verifies each result against its language and raises the first violation; E710 where `stop_after` is no
+    pass that lies ahead.
     """
     options = options or {}
     for name in (*options, *disable, *((stop_after,) if stop_after else ()), *((after,) if after else ())):
         by_name(name)
     language = language_of(program)
-    rest = PIPELINE[PIPELINE.index(by_name(after)) + 1 :] if after else PIPELINE
+    begin = PIPELINE.index(by_name(after)) + 1 if after else 0
+    begin = next((i for i, p in enumerate(PIPELINE) if i >= begin and p.source is language), len(PIPELINE))
+    rest = PIPELINE[begin:]
+    if stop_after and by_name(stop_after) not in rest:
+        raise error("E710", name=stop_after, found=f"a {language.name} program{f' behind {after}' if after else ''}")
     for p in rest:
         if p.source is not language:
             continue
         if p.name in disable:
             if not p.optional:
-                raise error("E706", name=p.name, found=f"{p.name} leads from {p.source.name} to {p.target.name}")
+                raise error("E706", name=p.name, found=f"{p.name} {p.needed}")
         else:
             start = time.perf_counter()
             program = p(program, **options.get(p.name, {}))

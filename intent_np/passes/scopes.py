@@ -38,10 +38,38 @@ class Scope:
         self.below: set[str] = set()  # names in loops of this body that are complete
         self.done: dict[Any, Any] = {}
         self.uses = uses(roots)
+        self._numbers: dict[str, int] = {}
+
+    def first_free(self, hint: str) -> int:
+        """The least number that, behind `hint`, gives a name that is not taken here; 0 for `hint` alone."""
+        i = self._numbers.get(hint, 0)
+        while (f"{hint}_{i}" if i else hint) in self.taken:
+            i += 1
+        self._numbers[hint] = i
+        return i
 
     def slices(self) -> frozenset[Any]:
         """The slices whose loops are open."""
         return frozenset() if self.parent is None else self.parent.slices() | {self.slice}
+
+
+class Below:
+    """Whether a term of one class is below (or is) a term; remembered, so that all questions together are linear."""
+
+    def __init__(self, cls: type[Any]) -> None:
+        self.cls = cls
+        self.known: dict[Any, bool] = {}
+
+    def __call__(self, root: Any) -> bool:
+        stack = [root]
+        while root not in self.known:
+            t = stack[-1]
+            waiting = [c for c in t.children() if c not in self.known]
+            if waiting:
+                stack.extend(waiting)
+            else:
+                self.known[stack.pop()] = isinstance(t, self.cls) or any(self.known[c] for c in t.children())
+        return self.known[root]
 
 
 def uses(roots: tuple[Any, ...]) -> dict[Any, int]:

@@ -15,7 +15,7 @@ from ..terms.normal import Load, Proj, Store
 from .base import nanopass
 
 
-@nanopass(BLOCKED, BLOCKED)
+@nanopass(BLOCKED, BLOCKED, needed="makes the loops that the passes behind it read")
 def share_traversals(program: BlockedProgram, *, enabled: bool = True) -> BlockedProgram:
     """Merge the loops of one axis that stand at one place and do not wait for each other.
 

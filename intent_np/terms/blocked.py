@@ -154,14 +154,15 @@ class Carry(Value):
 @term
 class Segment(Term):
     """Part lo..hi of a loop's range, in whole blocks from `lo`, with the loop's values and effects as they simplify
-    there.  `note` says why it stands apart."""
+    there.  In a `decided` one the predicates that its loop splits at all hold; `note` is for readers."""
 
     lo: Value
     hi: Value
     values: tuple[Value, ...]
     effects: tuple[Effect, ...]
     note: str = ""
-    syntax = "segment {lo}..{hi}{ as |note|}{ values |values|}{ effects |effects|}"
+    decided: bool = False
+    syntax = "segment {lo}..{hi}{ decided|decided|}{ as |note|}{ values |values|}{ effects |effects|}"
     binds = True
 
 
