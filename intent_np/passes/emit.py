@@ -196,7 +196,8 @@ class _Emitter:
         """The gpu value of a blocked term, computed at its home; a name where it pays."""
         if isinstance(t, LEAVES):
             return t
-        here, found = self.scope, None
+        here = self.scope
+        found: Any = None
         waiting = [(t, here, False)]  # a term, the scope of its use, and whether its operands are emitted
         while waiting:
             u, scope, ready = waiting.pop()

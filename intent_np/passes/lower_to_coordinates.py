@@ -77,7 +77,7 @@ class _Lowering:
 
     def domains(self, v: Value) -> tuple[L.Domain, ...]:
         """The domain that each dimension of a tensor runs over; 0..extent where none is known."""
-        stack = [v]  # operands first
+        stack: list[Any] = [v]  # operands first
         while v not in self.known_domains:
             t = stack[-1]
             operands = (c for c in t.children() if isinstance(c.type, L.TensorType))
@@ -281,8 +281,8 @@ class _Lowering:
         for i, j in v.batch:
             right[j] = left[i]
         right = [next(rest) if p is None else p for p in right]
-        sides = yield from _all((self.fitted(v.left, tuple(left)), self.fitted(v.right, tuple(right))))
-        total = Contract(axes[-1], *sides, v.acc)
+        a, b = yield from _all((self.fitted(v.left, tuple(left)), self.fitted(v.right, tuple(right))))
+        total = Contract(axes[-1], a, b, v.acc)
         for a in reversed(axes[:-1]):
             total = Reduce(a, builtin("sum", v.acc), (node(total),), (identity("sum", v.acc),))  # type: ignore[assignment]
         return total
