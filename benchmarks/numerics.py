@@ -2,10 +2,12 @@
 
     python -m benchmarks.numerics                       # compile, run, judge: two minutes
     python -m benchmarks.numerics --cubins out/cubins   # compiled before, by the same with --build and no GPU
+    python -m benchmarks.numerics --exhaustive          # and every f32 function on every bit pattern
 
 f32 functions are run on every 257th bit pattern, 16-bit and 8-bit types on all; f64 functions are judged by mpmath,
 the others by f64 on the host; arithmetic, integers and conversions have to be bit for bit what `intent_np.numerics`
-says.  Exits with 1 where a bound is exceeded.
+says.  A bound is a number of steps between the result and the correctly rounded one; the distance from the exact value
+in units of its last place stands beside it.  Exits with 1 where a bound is exceeded.
 """
 
 from __future__ import annotations
@@ -19,19 +21,24 @@ import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import cache, partial
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from intent_np.backends.triton.compiler import compile_source
 from intent_np.numerics.storage import Array, storage
 from intent_np.target import Target, resolve
+from intent_np.terms.dtypes import f32
 
 from .numerics_cases import BLOCK, Item, Verdict, describe, items, judge
+from .numerics_exhaustive import Count, every_pattern, table
 
 COLUMNS = ("f32", "f64", "f16", "bf16", "f8e4m3fn", "f8e5m2")
 Launch = Callable[[bytes, Item, tuple[Array, ...]], Array]
+Run = Callable[[bytes, Item, tuple[Any, ...]], Any]
 
 
 def main() -> int:
@@ -45,16 +52,26 @@ def main() -> int:
     print(f"{len(work)} kernels compiled in {time.monotonic() - started:.0f} s", flush=True)
     if options.build:
         return 0
-    launch = device()
+    run = device()
+
+    def launch(cubin: bytes, item: Item, operands: tuple[Array, ...]) -> Array:
+        return on_host(run, cubin, item, operands)
+
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         verdicts = {item.name: _measure(item, cubin, launch, pool) for item, cubin in zip(work, cubins, strict=True)}
-    text = _table(work, verdicts) + f"\n{time.monotonic() - started:.0f} s"
+    text = _table(work, verdicts)
+    ok = all(v.ok for v in verdicts.values())
+    if options.exhaustive:
+        counts, bounds = _exhaustive(work, cubins, run)
+        text += "\n\n" + table(counts, bounds)
+        ok = ok and all(c.steps <= bounds[name] for name, c in counts.items())
+    text += f"\n{time.monotonic() - started:.0f} s"
     print(text)
     out = Path(options.out)
     out.mkdir(parents=True, exist_ok=True)
     (out / "numerics.json").write_text(json.dumps({n: vars(v) for n, v in verdicts.items()}, indent=1))
     (out / "numerics.txt").write_text(text + "\n")
-    return 0 if all(v.ok for v in verdicts.values()) else 1
+    return 0 if ok else 1
 
 
 def _options() -> argparse.Namespace:
@@ -62,6 +79,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--target", default="auto", help="as in sm_90; of a GPU that is here by default")
     parser.add_argument("--cubins", default="", help="folder of compiled kernels, kept and used again")
     parser.add_argument("--build", action="store_true", help="compile only")
+    parser.add_argument("--exhaustive", action="store_true", help="every f32 bit pattern too, judged on the device")
     parser.add_argument("--only", nargs="*", default=[], help="parts of names: exp-f32, f8e5m2, saturate")
     parser.add_argument("--out", default=os.environ.get("OUT", "out"), help="where numerics.json and numerics.txt go")
     return parser.parse_args()
@@ -86,23 +104,54 @@ def _compile_one(job: tuple[str, list[tuple[str, str]], Target, Path]) -> None:
         path.write_bytes(compile_source(source, "kernel", signature, {}, {}, target, 4, 1, work).cubin)
 
 
-def device() -> Launch:
-    """Runs a kernel on the current GPU; arrays are carried as bytes, since CuPy has neither bf16 nor fp8."""
+def device() -> Run:
+    """Runs a kernel on arrays of bytes of the current GPU: CuPy has neither bf16 nor fp8."""
     import cupy
 
-    def launch(cubin: bytes, item: Item, operands: tuple[Array, ...]) -> Array:
+    @cache
+    def loaded(cubin: bytes) -> Any:
         module = cupy.cuda.function.Module()
         module.load(cubin)
-        n = len(operands[0])
-        inputs = [cupy.asarray(o.view(np.uint8)) for o in operands]
-        out = cupy.zeros(n * item.result.bytes, np.uint8)
-        scratch = (np.uint64(0), np.uint64(0))
-        args = (*inputs, out, np.int32(n), *scratch)
-        module.get_function("kernel")((-(-n // BLOCK), 1, 1), (128, 1, 1), args)
-        result: Array = cupy.asnumpy(out).view(storage(item.result))
-        return result
+        return module.get_function("kernel")
 
-    return launch
+    def run(cubin: bytes, item: Item, inputs: tuple[Any, ...]) -> Any:
+        n = inputs[0].size // item.sources[0].bytes
+        out = cupy.zeros(n * item.result.bytes, np.uint8)
+        args = (*inputs, out, np.int32(n), np.uint64(0), np.uint64(0))
+        loaded(cubin)((-(-n // BLOCK), 1, 1), (128, 1, 1), args)
+        return out
+
+    return run
+
+
+def on_host(run: Run, cubin: bytes, item: Item, operands: tuple[Array, ...]) -> Array:
+    """The results of a kernel on arrays of the host."""
+    import cupy
+
+    out = run(cubin, item, tuple(cupy.asarray(o.view(np.uint8)) for o in operands))
+    result: Array = cupy.asnumpy(out).view(storage(item.result))
+    return result
+
+
+def _exhaustive(work: list[Item], cubins: list[bytes], run: Run) -> tuple[dict[str, Count], dict[str, float]]:
+    """Counts and bounds of every f32 function of one operand that is in `work` together with its f64 form."""
+    import cupy
+
+    by_name = {item.name: (item, cubin) for item, cubin in zip(work, cubins, strict=True)}
+    counts, bounds = {}, {}
+    for item, cubin in by_name.values():
+        exact = by_name.get(f"{item.text.removesuffix('_approx')}-f64")
+        if item.group != "functions" or item.sources != (f32,) or exact is None:
+            continue
+
+        def called(x: Any, one: Item, compiled: bytes) -> Any:
+            return run(compiled, one, (x.view(np.uint8),)).view(storage(one.result))
+
+        single = partial(called, one=item, compiled=cubin)
+        double = partial(called, one=exact[0], compiled=exact[1])
+        counts[item.text] = every_pattern(cupy, item.text, single, double)
+        bounds[item.text] = item.bound
+    return counts, bounds
 
 
 def _measure(item: Item, cubin: bytes, launch: Launch, pool: ThreadPoolExecutor) -> Verdict:
@@ -111,13 +160,14 @@ def _measure(item: Item, cubin: bytes, launch: Launch, pool: ThreadPoolExecutor)
 
 
 def _table(work: list[Item], verdicts: dict[str, Verdict]) -> str:
-    """Functions by type, with the largest error in units in the last place; then what is exact, or not."""
+    """Functions by type, with the steps and the error of the worst result; then what is exact, or not."""
     rows: dict[str, dict[str, str]] = {}
     for item in work:
         if item.group == "functions":
             rows.setdefault(item.text, {})[item.sources[0].name] = describe(verdicts[item.name])
     lines = [
-        "largest error in units in the last place (f64: steps to the rounded value); `> n`: the bound is n",
+        "most steps to the correctly rounded value (and the largest distance from the exact one, in units of its last",
+        "place); `> n`: the bound is n steps",
         "",
     ]
     lines.append("| function | " + " | ".join(COLUMNS) + " |\n|---|" + "---|" * len(COLUMNS))

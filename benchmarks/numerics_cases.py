@@ -249,9 +249,9 @@ def _patterns(dtype: DType, count: int, seed: int = 0) -> tuple[Array, int]:
 
 
 def describe(verdict: Verdict) -> str:
-    """As in the table: steps, the real error where it is known to be finer, and a mark where the bound is exceeded."""
-    text = f"{verdict.steps:g}" if verdict.error == verdict.steps else f"{verdict.error:.2f}"
-    return text + ("" if verdict.ok else f" > {verdict.bound:g}")
+    """As in the table: steps, then the error where it is known to be finer, and a mark where the bound is exceeded."""
+    finer = f" ({verdict.error:.2f})" if verdict.error != verdict.steps else ""
+    return f"{verdict.steps:g}{finer}" + ("" if verdict.ok else f" > {verdict.bound:g}")
 
 
 __all__ = ["BLOCK", "Item", "Verdict", "describe", "items", "judge"]
