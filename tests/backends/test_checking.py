@@ -118,6 +118,124 @@ def test_poison_is_found_in_addresses():
     assert "an address" in str(checked)
 
 
+# ---- loops and scans
+
+
+@intent.kernel
+def halvings(x: I.In[I.i32, ("N",)], d: I.In[I.i32, ("N",)], y: I.Out[I.i32, ("N",)]):
+    (N,) = x.shape
+    for i in I.parallel(I.domain(0, N)):
+        value = x[i]
+        while value > 1:
+            value = value // d[i]
+        y[i] = value
+
+
+def test_lanes_that_have_left_a_loop_keep_what_they_left_with():
+    given = {"x": np.int32([1, 9, 8]), "d": np.int32([0, 3, 2]), "y": np.zeros(3, np.int32)}
+    assert codes(check_kernel(halvings, given)) == []
+    np.testing.assert_array_equal(given["y"], [1, 1, 1])
+
+
+@intent.kernel
+def running(x: I.In[I.i32, ("N",)], y: I.Out[I.i32, ("N",)], z: I.Out[I.i32, ("N",)]):
+    y[:] = I.cumsum(12 // x[:], axis=0)
+    z[:] = I.sort(12 // x[:], axis=0)
+
+
+def test_a_scan_is_poisoned_from_the_first_poisoned_member_on():
+    given = {"x": np.int32([1, 2, 0, 3]), "y": np.zeros(4, np.int32), "z": np.zeros(4, np.int32)}
+    checked = check_kernel(running, given)
+    np.testing.assert_array_equal(checked.poison["y"], [0, 0, 1, 1])
+    np.testing.assert_array_equal(checked.poison["z"], [1, 1, 1, 1])
+
+
+def test_a_failing_assertion_is_a_finding_and_the_run_goes_on():
+    body = "  parallel i:\n    assert 0 < (read x[i]) else positive\n    write y[i] = read x[i]"
+    y = np.zeros(4, np.int64)
+    checked = checked_text(body, [1, 2, -3, -4], y)
+    assert codes(checked) == ["E520"]
+    assert "at i = 2" in checked.findings[0].found
+    np.testing.assert_array_equal(y, [1, 2, -3, -4])
+
+
+# ---- laws of regions
+
+
+@intent.fn
+def scores(x):
+    top = I.reduce.max(x, axis=0)
+    return top, I.reduce.sum(I.exp(x - top), axis=0)
+
+
+@intent.fn
+def plus(a, b):
+    return a + b
+
+
+@intent.fn
+def together(a, b):
+    top = I.maximum(a[0], b[0])
+    return top, a[1] * I.exp(a[0] - top) + b[1] * I.exp(b[0] - top)
+
+
+@intent.fn
+def forgetful(a, b):
+    return I.maximum(a[0], b[0]), a[1] + b[1]
+
+
+@intent.kernel
+def normalizer(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ()], WELL: I.Constexpr[bool] = True):
+    top, total = I.region_fold(
+        x[:], 0, summarize=scores, combine=together if WELL else forgetful, identity=(-1.0e30, 0.0)
+    )
+    y[()] = top + I.log(total)
+
+
+def test_a_fold_is_tried_at_several_cuts():
+    given = {"x": np.float32([0, 3, 1, 2, -1]), "y": np.zeros((), np.float32)}
+    assert codes(check_kernel(normalizer, given)) == []
+    checked = check_kernel(normalizer, given, {"WELL": False})
+    assert set(codes(checked)) == {"E503"}
+    assert "summarize(A ++ B) == combine(summarize(A), summarize(B))" in {f.expected for f in checked.findings}
+    assert "component 1" in checked.findings[0].found
+
+
+@intent.fn
+def run_total(x):
+    return I.reduce.sum(x, axis=0)
+
+
+@intent.fn
+def later(summary, state):
+    return state + summary
+
+
+@intent.fn
+def earlier(summary, state):
+    return state
+
+
+@intent.fn
+def shown(x, state):
+    return I.cumsum(x, axis=0) + state
+
+
+@intent.kernel
+def totals(x: I.In[I.i64, ("N",)], y: I.Out[I.i64, ("N",)], last: I.Out[I.i64, ()], WELL: I.Constexpr[bool] = True):
+    y[:], last[()] = I.region_scan(
+        source=x[:], axis=0, summarize=run_total, combine=plus, identity=0, initial_state=5,
+        apply=later if WELL else earlier, emit=shown,
+    )  # fmt: skip
+
+
+def test_states_and_outputs_of_a_region_scan_are_tried():
+    given = {"x": np.arange(1, 6), "y": np.zeros(5, np.int64), "last": np.zeros((), np.int64)}
+    assert codes(check_kernel(totals, given)) == []
+    checked = check_kernel(totals, given, {"WELL": False})
+    assert "emit(A ++ B, state)" in str(checked)
+
+
 # ---- accesses
 
 

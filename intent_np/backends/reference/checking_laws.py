@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...numerics import Array, storage
-from ...terms.core import Term, arena, rewrite
+from ...terms.core import Term, rewrite
 from ...terms.dtypes import f64
 from ...terms.index import Cast, Const
 from ...terms.logical import TensorReduce, TensorScan
@@ -64,8 +64,7 @@ def check_combine(
 
     for law in combine_laws(f, a, b, c, start, isinstance(v, TensorReduce)):
         if (found := broken(law, combine.dtypes)) is not None:
-            called = arena().names.get(combine, "combine")
-            findings.add("E503", v, None, key=law.text, name=called, expected=law.text, found=found)
+            findings.add("E503", v, None, key=law.text, name=v.spelled, expected=law.text, found=found)
 
 
 def combine_laws(f: Function, a: Values, b: Values, c: Values, start: Values, commutative: bool) -> Iterator[Law]:

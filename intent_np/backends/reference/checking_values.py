@@ -31,6 +31,8 @@ from ...terms.logical import (
     Pack,
     Pointwise,
     Read,
+    RegionFold,
+    RegionScan,
     Reshape,
     State,
     Subscript,
@@ -49,6 +51,7 @@ from ..arrays.arguments import Arguments
 from .checking_laws import check_combine
 from .checking_masks import removed_lanes
 from .checking_poison import Mask, Poison, along, anywhere, union
+from .checking_regions import check_region
 from .checking_report import Findings
 from .checking_shadow import Shadow
 from .scope import Result, Scope, lift
@@ -102,8 +105,8 @@ class CheckedTensors(Tensors):
                 return self._pointwise_mask(v, op, args, s)
             case Cast(value, d, mode) | Convert(value, d, mode):
                 return union([self._invalid_cast(v, value, d, mode, s), self.mask(value, s)])
-            case Read() | Take():
-                return self.poison.of(result)  # gathered with the elements
+            case Read() | Take() | RegionFold() | RegionScan():
+                return self.poison.of(result)  # gathered with the elements; computed with the components
             case Filled(value):
                 mask = self.mask(value, s)
                 return None if mask is None else lift(mask, s.depth, s.depth + len(shape_of(v)))
@@ -238,12 +241,31 @@ class CheckedTensors(Tensors):
         return found
 
     def structured(self, v: Value, s: Scope) -> Result:
+        if isinstance(v, RegionFold | RegionScan):
+            check_region(self, v, s, self.findings)
         if isinstance(v, TensorReduce | TensorScan) and builtin(v) is None:
             rank = max(len(shape_of(x)) for x in v.values)
             used = self.operands(v, s, rank)
             lines = in_lines([self.aligned(x, rank, s) for x in v.values], used, s.depth + v.dimension)
             check_combine(self, v, lines, used, self.findings)
         return super().structured(v, s)
+
+    def slice(self, v: RegionFold | RegionScan, s: Scope, low: int, high: int) -> Arrays:
+        extent, *parts = super().slice(v, s, low, high)
+        for part, x, d in zip(parts, v.sources, v.dimensions, strict=True):
+            whole = self.value(x, s)
+            if (mask := self.poison.of(whole)) is not None:
+                at = (slice(None),) * (s.depth + d) + (slice(low, high),)
+                self.poison.mark(part, np.broadcast_to(mask, whole.shape)[at])
+        return extent, *parts
+
+    def _output(self, r: Value, extent: Value, pieces: list[Array], s: Scope) -> Array:
+        result = super()._output(r, extent, pieces, s)
+        masks = [self.poison.of(p) for p in pieces]
+        if any(m is not None for m in masks):
+            whole = [np.broadcast_to(0 if m is None else m, p.shape) for m, p in zip(masks, pieces, strict=True)]
+            self.poison.mark(result, super()._output(r, extent, whole, s))
+        return result
 
     def combined(self, combine: Combine, left: Arrays, right: Arrays, used: Used) -> Arrays:
         scope = sided(combine, left, right, used)

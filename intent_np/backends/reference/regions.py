@@ -33,14 +33,16 @@ class Regions(Structured):
 
     def slices(self, v: RegionFold | RegionScan, s: Scope) -> Iterator[Arrays]:
         """For each slice its extent and what the sources have there, in order."""
-        sources = [self.value(x, s) for x in v.sources]
-        axes = [s.depth + d for d in v.dimensions]
-        n = sources[0].shape[axes[0]]
+        n = self.value(v.sources[0], s).shape[s.depth + v.dimensions[0]]
         parts = min(self.cuts, n)
         for k in range(parts):
-            low, high = n * k // parts, n * (k + 1) // parts
-            extent = np.full((1,) * s.depth, high - low, storage(index))
-            yield extent, *(x[(slice(None),) * a + (slice(low, high),)] for x, a in zip(sources, axes, strict=True))
+            yield self.slice(v, s, n * k // parts, n * (k + 1) // parts)
+
+    def slice(self, v: RegionFold | RegionScan, s: Scope, low: int, high: int) -> Arrays:
+        """The extent of a slice, and what the sources have there."""
+        extent = np.full((1,) * s.depth, high - low, storage(index))
+        sources = [(self.value(x, s), s.depth + d) for x, d in zip(v.sources, v.dimensions, strict=True)]
+        return extent, *(x[(slice(None),) * axis + (slice(low, high),)] for x, axis in sources)
 
     def called(self, f: Function, arguments: Arrays, s: Scope) -> Arrays:
         """What a closed function gives, one array a component."""
