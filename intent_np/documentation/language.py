@@ -10,6 +10,8 @@ _CHAPTERS = {
     "scans": "Scans, order and counts",
     "regions": "Regions",
     "contractions": "Contractions",
+    "compressed": "Contractions of operands in fewer bits",
+    "formats": "Formats",
 }
 
 

@@ -85,4 +85,12 @@ ROWS = (
         "The kernel says so itself.",
         "correct the kernel or its arguments",
     ),
+    ErrorCode(
+        "E515",
+        CHECK,
+        "the metadata of '{name}' names no places of a group",
+        "Each kept member has a place of its own in its group of {width}, and the places ascend.",
+        "write the position inside the group, counted from 0, for each member that is kept",
+        "ascending places from 0 to {width}, excluded",
+    ),
 )

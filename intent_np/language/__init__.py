@@ -12,10 +12,12 @@ from typing import Any
 from ..terms.dtypes import bf16, f8e4m3fn, f8e5m2, f16, f32, f64, i8, i16, i32, i64, index, u8, u16, u32, u64
 from ..terms.dtypes import bool_ as bool
 from .annotations import Constexpr, Enum, In, InOut, Out, constraints
+from .compressed import quantize, quantized_dot, scaled_contract, scaled_matmul, sparse_contract, sparse_matmul
 from .contractions import contract, dot, matmul, matvec, outer, vecmat
 from .declare import OPERATIONS, Intrinsic, unknown
 from .definition import Helper, Kernel, fn, kernel
 from .domains import domain, end, indices, parallel, record
+from .formats import e2m1, e4m3, e5m2, e8m0, quant, sparse
 from .pointwise import (
     abs,
     asin,
@@ -63,12 +65,14 @@ from .shapes import full, reshape, transpose, zeros
 __all__ = [
     "OPERATIONS", "Constexpr", "Enum", "Helper", "In", "InOut", "Intrinsic", "Kernel", "Out", "abs", "arg_reduce",
     "argsort", "asin", "bf16", "bitcast", "bool", "cast", "ceil", "ceil_div", "clamp", "constraints", "contract",
-    "cos", "cummax", "cummin", "cumprod", "cumsum", "domain", "dot", "end", "erf", "erfc", "exp", "exp2", "f8e4m3fn",
-    "f8e5m2", "f16", "f32", "f64", "fdiv", "floor", "fma", "fmod", "fn", "full", "histogram", "i0", "i8", "i16",
-    "i32", "i64", "index", "indices", "isinf", "isnan", "kernel", "lgamma", "log", "log1p", "log2", "mask", "matmul",
-    "matvec", "maximum", "maximum_num", "minimum", "minimum_num", "outer", "parallel", "record", "reduce",
-    "region_fold", "region_scan", "reshape", "round", "rsqrt", "saturate_cast", "scan", "select", "sigmoid", "sign",
-    "sin", "sort", "sqrt", "tanh", "topk", "transpose", "u8", "u16", "u32", "u64", "vecmat", "zeros",
+    "cos", "cummax", "cummin", "cumprod", "cumsum", "domain", "dot", "e2m1", "e4m3", "e5m2", "e8m0", "end", "erf",
+    "erfc", "exp", "exp2", "f8e4m3fn", "f8e5m2", "f16", "f32", "f64", "fdiv", "floor", "fma", "fmod", "fn", "full",
+    "histogram", "i0", "i8", "i16", "i32", "i64", "index", "indices", "isinf", "isnan", "kernel", "lgamma", "log",
+    "log1p", "log2", "mask", "matmul", "matvec", "maximum", "maximum_num", "minimum", "minimum_num", "outer",
+    "parallel", "quant", "quantize", "quantized_dot", "record", "reduce", "region_fold", "region_scan", "reshape",
+    "round", "rsqrt", "saturate_cast", "scaled_contract", "scaled_matmul", "scan", "select", "sigmoid", "sign", "sin",
+    "sort", "sparse", "sparse_contract", "sparse_matmul", "sqrt", "tanh", "topk", "transpose", "u8", "u16", "u32",
+    "u64", "vecmat", "zeros",
 ]  # fmt: skip
 
 

@@ -27,16 +27,7 @@ def _contract(name: str, left: Value, right: Value, summed: Pairs, batch: Pairs,
         )
     if d is bool_:
         raise fail("E202", operation=f"I.{name}", dtype=d, found=show(left), fix="cast both sides, for example to I.i8")
-    if not isinstance(acc, DType) or acc is bool_ or acc.is_float != d.is_float or acc.bits < d.bits:
-        fits = ("f64" if d.bits == 64 else "f32") if d.is_float else ("i64" if d.bits == 64 else "i32")
-        raise fail(
-            "E202",
-            operation=f"I.{name} of {d} with acc_dtype",
-            dtype=describe(acc),
-            expected="an accumulator of the same kind, no narrower",
-            found=f"acc_dtype={describe(acc)}",
-            fix=f"name the accumulator: acc_dtype=I.{fits}",
-        )
+    accumulator(name, d, acc)
     ls, rs = shape_of(left), shape_of(right)
     for i, j in (*summed, *batch):
         if ls[i] is not rs[j]:
@@ -52,6 +43,20 @@ def _contract(name: str, left: Value, right: Value, summed: Pairs, batch: Pairs,
     return TensorContract(left, right, summed, batch, acc)
 
 
+def accumulator(name: str, d: DType, acc: Any) -> None:
+    """E202 for an accumulator of elements of `d` that is none."""
+    if not isinstance(acc, DType) or acc is bool_ or acc.is_float != d.is_float or acc.bits < d.bits:
+        fits = ("f64" if d.bits == 64 else "f32") if d.is_float else ("i64" if d.bits == 64 else "i32")
+        raise fail(
+            "E202",
+            operation=f"I.{name} of {d} with acc_dtype",
+            dtype=describe(acc),
+            expected="an accumulator of the same kind, no narrower",
+            found=f"acc_dtype={describe(acc)}",
+            fix=f"name the accumulator: acc_dtype=I.{fits}",
+        )
+
+
 def _product(left: Value, right: Value, batch: Pairs, acc: DType) -> Value:
     """Nothing is summed: every product of a left and a right element, in the accumulator."""
     order = [j for _, j in sorted(batch)] + [j for j in range(len(shape_of(right))) if j not in {b for _, b in batch}]
@@ -65,7 +70,8 @@ def _product(left: Value, right: Value, batch: Pairs, acc: DType) -> Value:
     return pointwise("mul", Take(convert(left, acc), tuple(l_entries)), Take(convert(right, acc), tuple(r_entries)))
 
 
-def _ranked(name: str, v: Any, rank: int) -> Value:
+def ranked(name: str, v: Any, rank: int) -> Value:
+    """An operand of this rank."""
     v = tensor(name, v)
     if len(shape_of(v)) != rank:
         raise fail(
@@ -138,22 +144,22 @@ def matmul(
 @intrinsic
 def dot(left: Operand, right: Operand, *, acc_dtype: DType) -> Value:
     """Sum of products of two vectors: a scalar."""
-    return _contract("dot", _ranked("dot", left, 1), _ranked("dot", right, 1), ((0, 0),), (), acc_dtype)
+    return _contract("dot", ranked("dot", left, 1), ranked("dot", right, 1), ((0, 0),), (), acc_dtype)
 
 
 @intrinsic
 def matvec(matrix: Operand, vector: Operand, *, acc_dtype: DType) -> Value:
     """[M, K] times [K]."""
-    return _contract("matvec", _ranked("matvec", matrix, 2), _ranked("matvec", vector, 1), ((1, 0),), (), acc_dtype)
+    return _contract("matvec", ranked("matvec", matrix, 2), ranked("matvec", vector, 1), ((1, 0),), (), acc_dtype)
 
 
 @intrinsic
 def vecmat(vector: Operand, matrix: Operand, *, acc_dtype: DType) -> Value:
     """[K] times [K, N]."""
-    return _contract("vecmat", _ranked("vecmat", vector, 1), _ranked("vecmat", matrix, 2), ((0, 0),), (), acc_dtype)
+    return _contract("vecmat", ranked("vecmat", vector, 1), ranked("vecmat", matrix, 2), ((0, 0),), (), acc_dtype)
 
 
 @intrinsic
 def outer(left: Operand, right: Operand, *, acc_dtype: DType) -> Value:
     """Every product of a member of [M] and one of [N]."""
-    return _contract("outer", _ranked("outer", left, 1), _ranked("outer", right, 1), (), (), acc_dtype)
+    return _contract("outer", ranked("outer", left, 1), ranked("outer", right, 1), (), (), acc_dtype)

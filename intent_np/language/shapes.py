@@ -116,7 +116,7 @@ def reshape(value: Operand, shape: Any) -> Value:
         )
     known = extents(tuple(e for i, e in enumerate(wanted) if i not in holes))
     if holes:
-        inferred = _quotient(old, known)
+        inferred = quotient(old, known)
         if inferred is None:
             raise _mismatch(old, known, "the extent of -1 does not follow")
         known = (*known[: holes[0]], inferred, *known[holes[0] :])
@@ -142,7 +142,7 @@ def _product(shape: Sequence[Value]) -> Value:
     return total
 
 
-def _quotient(old: Sequence[Value], known: Sequence[Value]) -> Value | None:
+def quotient(old: Sequence[Value], known: Sequence[Value]) -> Value | None:
     """What is left of the old extents once the known ones are taken out; None where that is not certain."""
     rest = [e for e in old if not isinstance(e, Const)]
     number = math.prod(static(e) for e in old if isinstance(e, Const))

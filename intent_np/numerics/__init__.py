@@ -7,8 +7,10 @@ from .casts import bitcast, cast, narrow, saturate_cast
 from .contractions import contract, matmul
 from .invalidity import invalid, invalid_cast, may_be_invalid
 from .literals import FORMATS, Format, fits, literal
+from .narrow import scaled_contract, sparse_contract
 from .order import argsort, histogram
 from .pointwise import apply
+from .records import quantize_q8_k, quantized_dot
 from .reductions import (
     accumulate,
     identity,
@@ -27,6 +29,7 @@ from .ulps import bound_holds, distance, ulp_bound
 __all__ = [
     "FORMATS", "Array", "Format", "accumulate", "apply", "argsort", "bitcast", "bits", "bound_holds", "cast",
     "computing", "contract", "distance", "dtype_of", "fits", "histogram", "identity", "invalid", "invalid_cast",
-    "literal", "matmul", "may_be_invalid", "narrow", "reduce", "reduce_all", "reduce_any", "reduce_max", "reduce_min",
-    "reduce_prod", "reduce_sum", "reducible", "saturate_cast", "storage", "ulp_bound", "widen",
+    "literal", "matmul", "may_be_invalid", "narrow", "quantize_q8_k", "quantized_dot", "reduce", "reduce_all",
+    "reduce_any", "reduce_max", "reduce_min", "reduce_prod", "reduce_sum", "reducible", "saturate_cast",
+    "scaled_contract", "sparse_contract", "storage", "ulp_bound", "widen",
 ]  # fmt: skip

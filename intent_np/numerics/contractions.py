@@ -46,19 +46,19 @@ def matmul(l: Array, r: Array, *, acc: DType) -> Array:
 
 def _float_matmul(l: Array, r: Array, acc: DType) -> Array:
     # a product that overflows in the accumulator must not come back to range in a wider sum
-    wide = f64 if _peak(l) * _peak(r) < FORMATS[computing(acc).name].largest else computing(acc)
+    wide = f64 if peak(l) * peak(r) < FORMATS[computing(acc).name].largest else computing(acc)
     left, right = l.astype(storage(wide), copy=False), r.astype(storage(wide), copy=False)
     return narrow(left @ right, acc)
 
 
 def _integer_matmul(l: Array, r: Array, acc: DType) -> Array:
-    if _peak(l) * _peak(r) * l.shape[-1] < 2.0**53:  # every partial sum is exact in f64, where BLAS is fast
+    if peak(l) * peak(r) * l.shape[-1] < 2.0**53:  # every partial sum is exact in f64, where BLAS is fast
         exact = (l.astype(np.float64) @ r.astype(np.float64)).astype(np.int64)
         return exact.astype(storage(acc), copy=False)
     return (l.astype(np.int64, copy=False) @ r.astype(np.int64, copy=False)).astype(storage(acc), copy=False)
 
 
-def _peak(x: Array) -> float:
+def peak(x: Array) -> float:
     """The largest finite magnitude, or a bound on it."""
     if x.dtype.itemsize == 1 and x.dtype.kind in "iu":
         return 256.0

@@ -12,10 +12,15 @@ import numpy as np
 from ... import numerics
 from ...errors import error
 from ...numerics import Array, storage
+from ...terms.core import arena
 from ...terms.dtypes import DType
 from ...terms.index import Const, Value
 from ...terms.logical import (
     Histogram,
+    Quantize,
+    QuantizedDot,
+    ScaledContract,
+    SparseContract,
     TensorContract,
     TensorReduce,
     TensorScan,
@@ -25,7 +30,7 @@ from ...terms.logical import (
 )
 from ...terms.normal import BUILTIN, Arg, Combine, builtin_name, identity
 from ...terms.operators import OPERATORS, Op
-from .scope import Result, Scope
+from .scope import Result, Scope, lift
 
 Arrays = tuple[Array, ...]
 Used = dict[Arg, Array]  # what a combine uses besides its sides
@@ -56,6 +61,16 @@ class Structured:
                 return self._histogram(v, s)
             case TensorContract():
                 return self._contract(v, s)
+            case ScaledContract(l, ls, r, rs, lf, rf, _, acc):
+                left, right = (self.value(l, s), self.value(ls, s)), (self.value(r, s), self.value(rs, s))
+                return numerics.scaled_contract(*left, *right, (lf, rf), acc=acc)
+            case SparseContract():
+                return self._sparse(v, s)
+            case Quantize(value):
+                return numerics.quantize_q8_k(self.value(value, s))
+            case QuantizedDot(l, r):
+                rank = max(len(shape_of(l)), len(shape_of(r)))
+                return numerics.quantized_dot(self.aligned(l, rank, s), self.aligned(r, rank, s))
         raise error("E702", language="logical", found=f"a {type(v).__name__}, which has no value")
 
     # ---- along one axis
@@ -174,6 +189,21 @@ class Structured:
             if d not in present:
                 result = np.expand_dims(result, d)
         return result
+
+    def _sparse(self, v: SparseContract, s: Scope) -> Array:
+        l, at, r = (self.value(x, s) for x in (v.left, v.at, v.right))
+        wrong = (at < 0) | (at >= v.width)
+        wrong[..., 1:] |= at[..., 1:] <= at[..., :-1]
+        live = wrong if s.active is None else wrong & lift(s.active, s.depth, s.depth + 3)
+        if live.any():
+            self.misplaced(v, np.broadcast_to(at, live.shape), live)
+        return numerics.sparse_contract(l, np.where(wrong, 0, at), r, acc=v.acc)
+
+    def misplaced(self, v: SparseContract, at: Array, bad: Array) -> None:
+        """What happens where the metadata in lanes `bad` names no place, or one too late."""
+        places = [int(p) for p in at[tuple(np.argwhere(bad)[0][:-1])]]
+        span = next(iter(arena().spans.get(v, ())), None)
+        raise error("E515", span, name=arena().names.get(v.at, "metadata"), width=v.width, found=f"places {places}")
 
 
 def sided(combine: Combine, left: Arrays, right: Arrays, used: Used) -> Scope:
