@@ -24,7 +24,7 @@ from intent_np.errors import (
 
 if TYPE_CHECKING:
     from intent_np.compiler import CompileOptions, compile
-    from intent_np.language import fn, kernel
+    from intent_np.language import fn, jit, kernel
     from intent_np.loading import load
     from intent_np.runtime.artifact import Artifact
     from intent_np.target import Target
@@ -34,6 +34,7 @@ __version__: Final = "0.1.0"
 _HOMES: Final = {
     "kernel": "intent_np.language",
     "fn": "intent_np.language",
+    "jit": "intent_np.language",
     "compile": "intent_np.compiler",
     "load": "intent_np.loading",
     "Artifact": "intent_np.runtime.artifact",
@@ -55,6 +56,7 @@ __all__ = [
     "Target",
     "compile",
     "fn",
+    "jit",
     "kernel",
     "load",
 ]

@@ -100,7 +100,7 @@ class Compilation:
             if target.name != "reference":
                 self.normal = self.lowered(self.logical, stop_after=LAST_OF_ALL)
                 self.texts["normal"] = show(self.normal)
-            self.plan: KernelPlan = kernel_plan(kernel, kernel.bind(constexprs), self.normal)
+            self.plan: KernelPlan = kernel_plan(kernel, kernel.bind(constexprs), self.normal, self.logical)
 
     def lowered(self, program: Any, **run_options: Any) -> Any:
         """The program behind the passes that are asked for."""

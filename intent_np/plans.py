@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .language.signature import Scalar, ViewParameter
+from .language.signature import Scalar, ViewParameter, shape_terms
 from .passes.roles import axes, program_axes, resident_limit
 from .rules.magnitude import large_indices
 from .rules.simplify import substitute
@@ -15,7 +15,8 @@ from .target import Target
 from .terms.core import find
 from .terms.index import Extent, Param, Physical, Stride, Value, const, is_const
 from .terms.launch import Launch, PointerArgument, signature
-from .terms.normal import Contract, Load, Program, same_arrays
+from .terms.logical import LogicalProgram
+from .terms.normal import Contract, Load, Program, View, same_arrays
 from .terms.normal import Target as BoundTarget
 from .terms.text import Printer
 
@@ -37,8 +38,11 @@ def target_term(target: Target) -> BoundTarget:
     return BoundTarget(target.name, target.compute_capability, target.sms, target.shared_per_block)
 
 
-def kernel_plan(kernel: Any, constexprs: Mapping[str, Any], program: Program | None) -> KernelPlan:
+def kernel_plan(
+    kernel: Any, constexprs: Mapping[str, Any], program: Program | None, logical: LogicalProgram
+) -> KernelPlan:
     """The kernel as its caller sees it; `program` is its normal form, None for a target that is not lowered to one."""
+    views = {v.name: v for v in logical.parameters if isinstance(v, View)}
     summed: dict[str, set[int]] = {}
     for t in find(() if program is None else program, Contract):
         for load in find((t.left, t.right), Load):
@@ -49,7 +53,11 @@ def kernel_plan(kernel: Any, constexprs: Mapping[str, Any], program: Program | N
         if isinstance(p, ViewParameter):
             limits = p.constraints
             strides = tuple(None if s is None else str(s) for s in limits.strides or ())
-            shape = tuple(str(e) for e in p.shape)
+            declared = shape_terms(p, constexprs)
+            shape = tuple(
+                str(e) if now is before else expression(now)  # where I.require_equal made it another extent
+                for e, before, now in zip(p.shape, declared, views[p.name].shape, strict=True)
+            )
             mode: Any = p.mode
             sums = tuple(sorted(summed.get(p.name, ())))
             parameters.append(

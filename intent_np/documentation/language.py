@@ -4,6 +4,7 @@ from __future__ import annotations
 
 _CHAPTERS = {
     "domains": "Domains and records",
+    "ragged": "Ragged relations",
     "pointwise": "Element by element",
     "shapes": "Shapes and constant tensors",
     "reductions": "Reductions",
@@ -12,6 +13,7 @@ _CHAPTERS = {
     "contractions": "Contractions",
     "compressed": "Contractions of operands in fewer bits",
     "formats": "Formats",
+    "debug": "Looking inside",
 }
 
 

@@ -175,4 +175,12 @@ ROWS = (
         "Its condition is always true, and nothing in its body leaves it: a launch that does not end is never right.",
         "leave it with break or return, or give it a condition that changes",
     ),
+    ErrorCode(
+        "E124",
+        COMPILE,
+        "I.require_equal takes two extents",
+        "The host checks it before the launch, when it knows the shapes of the arguments and nothing else.",
+        "require it of the extents of parameters, or of sums and products of them",
+        "extents of parameters",
+    ),
 )

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from intent_np.terms.dtypes import DType, bool_, index
-from intent_np.terms.index import Apply, Cast, Const, Extent, Value, is_const
-from intent_np.terms.logical import LoopVar
+from intent_np.terms.index import Apply, Cast, Const, Extent, Value, add, const, is_const, mul
+from intent_np.terms.logical import Between, LoopVar
 from intent_np.terms.operators import OPERATORS
 
 Monomial = tuple[Value, ...]
@@ -64,6 +64,17 @@ def polynomial(v: Value) -> Polynomial:
             case "mul", (a, b):
                 return times(polynomial(a), polynomial(b))
     return {(v,): 1}
+
+
+def from_polynomial(p: Polynomial) -> Value:
+    """The sum of products that a polynomial stands for."""
+    total: Value = const(0)
+    for m, c in p.items():
+        product: Value = const(c)
+        for atom in m:
+            product = mul(product, atom)
+        total = add(total, product)
+    return total
 
 
 def plus(a: Polynomial, b: Polynomial, factor: int = 1) -> Polynomial:
@@ -148,6 +159,8 @@ class _Search:
             yield {}
         elif isinstance(a, LoopVar):
             yield polynomial(a.domain.lo)
+        elif isinstance(a, Between):
+            yield polynomial(a.low)
         elif isinstance(a, Apply):
             match a.op.name, a.args:
                 case "maximum", (x, y):
@@ -166,6 +179,8 @@ class _Search:
             yield {(): a.bound}
         elif isinstance(a, LoopVar):
             yield plus(polynomial(a.domain.hi), {(): -1})
+        elif isinstance(a, Between):
+            yield polynomial(a.high)
         elif isinstance(a, Apply):
             match a.op.name, a.args:
                 case "minimum", (x, y):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from intent_np.errors import Errors, IntentError, Span, error
 from intent_np.terms.core import Term, arena, children
-from intent_np.terms.index import Const, Value
+from intent_np.terms.index import Const, Extent, Value
 from intent_np.terms.logical import Domain, LoopVar, Write, performed
 from intent_np.terms.normal import Effect, View
 
@@ -25,6 +25,14 @@ class Saved(NamedTuple):
     written: dict[View, Effect | None]
     errors: Errors
     loop_names: dict[str, int]
+
+
+class Equal(Exception):
+    """A capture begins again, now that an extent is known to be another value."""
+
+    def __init__(self, extent: Extent, value: Value) -> None:
+        super().__init__(extent.name)
+        self.extent, self.value = extent, value
 
 
 class Capture:
@@ -45,6 +53,7 @@ class Capture:
         # selects between literals, which take the dtype of their use as literals do
         self.choices: dict[Value, tuple[Value, Any, Any]] = {}
         self.loop_names: dict[str, int] = {}
+        self.mappings: dict[Domain, View] = {}  # of regions of ragged relations to what they stand for
 
     @property
     def span(self) -> Span | None:

@@ -56,7 +56,14 @@ class UnknownName(LanguageUseError, AttributeError):
 
 def unknown(name: str, candidates: list[str]) -> UnknownName:
     """The error for `I.name`."""
-    plain = error("E002", name=name, candidates=candidates)
+    members = [n for n in OPERATIONS if "." in n and n.rpartition(".")[2] == name]
+    if members:
+        hint = " or ".join(f"I.{n}" for n in members)
+        plain = error(
+            "E002", name=name, found=f"'{name}'; did you mean {hint}?", fix=f"use {OPERATIONS[members[0]].usage}"
+        )
+    else:
+        plain = error("E002", name=name, candidates=candidates)
     made = UnknownName(plain.title)
     made.__dict__.update(plain.__dict__)
     return made
@@ -68,7 +75,8 @@ def _spelled(signature: inspect.Signature) -> str:
         if p.kind is p.KEYWORD_ONLY and not keyword_only:
             parts.append("*")
             keyword_only = True
-        name = f"**{p.name}" if p.kind is p.VAR_KEYWORD else p.name
+        stars = "**" if p.kind is p.VAR_KEYWORD else "*" if p.kind is p.VAR_POSITIONAL else ""
+        name = stars + p.name
         parts.append(name if p.default is p.empty else f"{p.name}={p.default!r}")
     return ", ".join(parts)
 

@@ -12,13 +12,14 @@ from functools import cached_property
 from typing import Any
 
 from intent_np.errors import error
+from intent_np.rules.simplify import substitute
 from intent_np.terms.core import Term, named
 from intent_np.terms.index import Apply, Param, Value, const, le
 from intent_np.terms.logical import LogicalProgram
 from intent_np.terms.normal import Target, View
 
 from .calls import Callee
-from .context import Capture, capturing, fail
+from .context import Capture, Equal, capturing, fail
 from .frames import Frame
 from .signature import Constexpr, Parameter, Scalar, ViewParameter, parameters, shape_terms, stride_terms
 from .source import Source, read
@@ -90,11 +91,21 @@ class Kernel(Callee):
         self, constexprs: Mapping[str, Any] | None = None, permissions: Iterable[str] = (), target: Target | None = None
     ) -> LogicalProgram:
         """The kernel as a logical program in the arena in force; every error found is raised at once."""
+        bound, equal = self.bind(constexprs or {}), dict[Value, Value]()
+        while True:
+            try:
+                return self._captured(bound, equal, permissions, target)
+            except Equal as found:
+                equal = {n: substitute(v, {found.extent: found.value}) for n, v in equal.items()}
+                equal[found.extent] = found.value
+
+    def _captured(
+        self, bound: Mapping[str, Any], equal: Mapping[Value, Value], permissions: Iterable[str], target: Target | None
+    ) -> LogicalProgram:
         from . import exits, statements
 
-        bound = self.bind(constexprs or {})
         with capturing(Capture(self.name)) as state, state.at(self.source, self.source.tree):
-            terms = self._terms(bound)
+            terms = self._terms(bound, equal)
             state.facts = _promises(terms.values())
             names = {p.name: bound[p.name] if isinstance(p, Constexpr) else terms[p.name] for p in self.parameters}
             frame = Frame(self.source, self.function, names | exits.entered())
@@ -106,12 +117,13 @@ class Kernel(Callee):
                 self.name, tuple(terms.values()), tuple(state.effects), tuple(sorted(permissions)), target
             )
 
-    def _terms(self, bound: Mapping[str, Any]) -> dict[str, Term]:
-        """The parameters that exist at run time, as terms."""
+    def _terms(self, bound: Mapping[str, Any], equal: Mapping[Value, Value]) -> dict[str, Term]:
+        """The parameters that exist at run time, as terms; `equal` says what extents were required to be."""
         made: dict[str, Term] = {}
         shared: dict[str, Value] = {}  # what each name of a stride stands for
         views = [p for p in self.parameters if isinstance(p, ViewParameter)]
         shapes = {p.name: shape_terms(p, bound, self.source.span(self._node(p.name))) for p in views}
+        shapes = {n: tuple(substitute(e, equal) for e in shape) for n, shape in shapes.items()}
         for shape in shapes.values():
             shared |= {e.name: e for e in shape if hasattr(e, "name")}
         for p in self.parameters:
@@ -143,15 +155,16 @@ def _promises(parameters: Iterable[Term]) -> tuple[Value, ...]:
 
 def kernel(function: Callable[..., Any]) -> Kernel:
     """Make a Python function a kernel: its text is compiled, it is never run."""
-    return Kernel(_plain(function, "kernel"))
+    return Kernel(plain(function, "kernel"))
 
 
 def fn(function: Callable[..., Any]) -> Helper:
     """Make a Python function a helper that kernels may call."""
-    return Helper(_plain(function, "fn"))
+    return Helper(plain(function, "fn"))
 
 
-def _plain(function: Any, decorator: str) -> types.FunctionType:
+def plain(function: Any, decorator: str) -> types.FunctionType:
+    """The function that a decorator is given, or E006."""
     if not isinstance(function, types.FunctionType):
         raise error(
             "E006",

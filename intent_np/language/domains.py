@@ -1,16 +1,19 @@
-"""Domains, their coordinates, and unordered iteration."""
+"""Domains, their coordinates, and unordered iteration; extents that are required to be equal."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from intent_np.terms.index import Value
-from intent_np.terms.logical import Domain, Indices
+from intent_np.rules.simplify import simplify
+from intent_np.terms.core import find
+from intent_np.terms.index import Extent, Param, Value
+from intent_np.terms.logical import After, Domain, Formal, Indices, LoopVar, Read, State
 
 from . import indexing
-from .context import fail, static
+from .bounds import from_polynomial, minus, polynomial
+from .context import Equal, fail, static
 from .declare import intrinsic
-from .elaborate import describe
+from .elaborate import describe, extent_text
 from .loops import Points
 from .products import Record
 
@@ -39,19 +42,37 @@ def parallel(domains: Any) -> Points:
 @intrinsic
 def indices(region: Domain) -> Value:
     """The absolute coordinates of a domain or subregion, as an index tensor of rank 1."""
-    return Indices(indexing.ordered(_region("indices", region)))
+    return Indices(indexing.ordered(region_of("indices", region)))
 
 
 @intrinsic
 def end(region: Domain) -> Any:
     """The first coordinate behind a domain or subregion."""
-    return static(_region("end", region).hi)
+    return static(region_of("end", region).hi)
 
 
-def _region(name: str, v: Any) -> Domain:
+def region_of(name: str, v: Any) -> Domain:
     if not isinstance(v, Domain):
         raise fail("E113", name=f"I.{name}", signature=f"I.{name}(domain)", found=describe(v))
     return v
+
+
+@intrinsic
+def require_equal(left: Any, right: Any) -> None:
+    """Make two extents equal: the host checks it before the launch, and the kernel may rely on it."""
+    a, b = (simplify(indexing.index_value(v)) for v in (left, right))
+    gap = {m: c for m, c in minus(polynomial(a), polynomial(b)).items() if c}
+    if not gap:
+        return
+    for v in (a, b):
+        seen = find(v, (LoopVar, State, Read, After, Param, Formal))
+        if any(True for _ in seen):
+            raise fail("E124", found=f"{extent_text(v)}, which the host does not know before the launch")
+    for m, c in sorted(gap.items(), key=lambda item: repr(item[0]), reverse=True):
+        if len(m) == 1 and isinstance(m[0], Extent) and abs(c) == 1 and sum(m[0] in other for other in gap) == 1:
+            rest = {n: -c * d for n, d in gap.items() if n != m}
+            raise Equal(m[0], simplify(from_polynomial(rest)))
+    raise fail("E124", found=f"{extent_text(a)} and {extent_text(b)}, of which no name can be given by the others")
 
 
 @intrinsic

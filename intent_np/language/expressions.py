@@ -24,6 +24,7 @@ from .elaborate import describe, is_literal, is_tensor, select
 from .frames import POISON, Frame, Missing, Poisoned
 from .indexing import Slice, read, subregion
 from .products import Record
+from .ragged import Ragged
 
 
 def evaluate(f: Frame, node: ast.expr) -> Any:
@@ -77,7 +78,7 @@ _REJECTED: dict[type, tuple[str, str]] = {
     ast.NamedExpr: (":= inside an expression", "assign on a line of its own"),
     ast.Dict: ("a dict", "use a tuple, or I.record(name=value)"),
     ast.Set: ("a set", "use a tuple"),
-    ast.JoinedStr: ("an f-string", "strings have no use in a kernel"),
+    ast.JoinedStr: ("an f-string", 'print with I.debug_print("x = {}", x)'),
     ast.Await: ("await", "a kernel has no concurrency of its own; see I.parallel"),
     ast.Yield: ("yield", "write results to an I.Out parameter"),
     ast.YieldFrom: ("yield from", "write results to an I.Out parameter"),
@@ -123,7 +124,7 @@ def lookup(f: Frame, name: str) -> Any:
 
 _BUILTIN_HINTS = {
     "sum": "use I.reduce.sum(value, axis=...)",
-    "print": "compare intermediate values with the reference interpreter",
+    "print": 'use I.debug_print("x = {}", x), which the reference prints',
     "zip": "index both operands with one domain",
     "pow": "use the operator **",
 }
@@ -207,6 +208,8 @@ def subscript(base: Any, items: Any) -> Any:
                 "E102", construct="a coordinate of a domain", suggestion="cut a subregion with domain[begin:end]"
             )
         return subregion(base, items)
+    if isinstance(base, Ragged):
+        return base[items]
     if isinstance(base, Record):
         base = base.values
     if isinstance(base, tuple):

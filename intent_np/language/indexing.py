@@ -7,7 +7,7 @@ from typing import Any
 
 from intent_np.rules.simplify import simplify
 from intent_np.terms.core import arena
-from intent_np.terms.index import Const, Value, add, const, is_const
+from intent_np.terms.index import Const, Value, add, apply, const, is_const, le, mul, sub
 from intent_np.terms.logical import (
     Along,
     At,
@@ -58,13 +58,8 @@ def domain(begin: Any, end: Any, step: Any = 1, source: Domain | None = None) ->
 
 
 def subregion(source: Domain, part: Slice) -> Domain:
-    """`source[b:e]`: absolute coordinates, source.begin <= b <= e <= source.end, never clamped."""
-    if source.step is not None and part.begin is not None:
-        raise fail(
-            "E102",
-            construct="a subregion of a domain with a step",
-            suggestion="cut the domain first, then step: axis[b:e:step]",
-        )
+    """`source[b:e]`: the coordinates of the source from b to before e, source.begin <= b <= e <= source.end, never
+    clamped.  `source[b:e:k]` takes every k-th of them."""
     lo = source.lo if part.begin is None else simplify(index_value(part.begin))
     hi = source.hi if part.end is None else simplify(index_value(part.end))
     facts = known()
@@ -76,13 +71,26 @@ def subregion(source: Domain, part: Slice) -> Domain:
     for small, large, what in checks:
         if not bounds.at_most(small, large, facts):
             raise _disordered(small, large, " <= ".join(map(extent_text, (source.lo, lo, hi, source.hi))), what)
-    origin = source.source or source
-    return Domain(lo, hi, source.step if part.step is None else domain(0, 0, part.step).step, origin)
+    step = source.step
+    if step is not None and part.begin is not None:  # the first coordinate of the source that is b or more
+        skipped = apply("ceil_div", sub(lo, source.lo), step)
+        lo = simplify(add(source.lo, mul(skipped, step)))
+        capture().facts += (le(lo, add(hi, sub(step, const(1)))),)  # less than a step is skipped
+    if part.step is not None:
+        by = domain(0, 0, part.step).step
+        step = by if step is None else step if by is None else simplify(mul(step, by))
+    made = Domain(lo, hi, step, source.source or source)
+    state = capture()
+    if source in state.mappings:
+        state.mappings[made] = state.mappings[source]
+    return made
 
 
 def ordered(d: Domain) -> Domain:
     """A domain whose coordinates become an axis, its bounds proved to be in order; a loop needs no such proof."""
-    if not bounds.at_most(d.lo, d.hi, known()):
+    # no coordinate is left out and none is added where a step leads past the end from just before it
+    end = d.hi if d.step is None else add(d.hi, sub(d.step, const(1)))
+    if not bounds.at_most(d.lo, end, known()):
         raise _disordered(d.lo, d.hi, f"{extent_text(d.lo)} <= {extent_text(d.hi)}")
     return d
 
@@ -95,7 +103,7 @@ def _disordered(small: Value, large: Value, expected: str, what: str = "") -> Ex
 def known() -> tuple[Value, ...]:
     """What holds here: conditions of enclosing branches, and that enclosing loops have a member in hand."""
     state = capture()
-    from intent_np.terms.index import le, lt
+    from intent_np.terms.index import lt
 
     inside = [p for v in state.loops for p in (lt(v.domain.lo, v.domain.hi), le(v.domain.lo, v))]
     return (*state.facts, *inside)

@@ -180,7 +180,7 @@ _OPERATORS: dict[type, str] = {
 _FUNCTIONS = {"cdiv": "ceil_div", "ceil_div": "ceil_div", "min": "minimum", "max": "maximum"}
 
 
-def _expression(name: str, text: str, span: Span) -> ast.expr:
+def _expression(name: str, text: str, span: Span | None) -> ast.expr:
     """The syntax tree of an extent, if it is integer arithmetic over names."""
     try:
         tree: ast.expr = parse(text, "eval").body
@@ -209,7 +209,7 @@ def _build(node: ast.expr, meaning: Callable[[str], Value]) -> Value:
     raise ValueError(ast.unparse(node))
 
 
-def shape_terms(p: ViewParameter, bound: Mapping[str, Any], span: Span) -> tuple[Value, ...]:
+def shape_terms(p: ViewParameter, bound: Mapping[str, Any], span: Span | None = None) -> tuple[Value, ...]:
     """The extents of a view in normal form; a name of a constexpr is its value."""
 
     def meaning(n: str) -> Value:

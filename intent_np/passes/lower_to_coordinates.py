@@ -179,6 +179,8 @@ class _Lowering:
             case L.Read():
                 after = self.stores.get(v.after) if isinstance(v.after, L.Write) else None
                 return Load(v.view, (yield from self._indices(v.subscripts, where)), after=after)
+            case L.Between():
+                return (yield v.value, ())
             case L.Take():
                 return (yield v.value, (yield from self._indices(v.subscripts, where)))
             case L.Indices():

@@ -49,7 +49,8 @@ class HostArtifact(Artifact):
         copies = copied(call, self._pairs, found, self._machine.identical)
         if copies:
             self.remark("P005", f"{', '.join(copies)}: inputs keep their values while the kernel runs")
-        values = {name: as_numpy(info) for name, info in call.arrays.items()}
+        values: dict[str, Any] = dict(call.extents)  # not every one is the extent of an array
+        values |= {name: as_numpy(info) for name, info in call.arrays.items()}
         for parameter in self.kernel.parameters:
             if isinstance(parameter, ScalarPlan):
                 values[parameter.name] = numpy_dtype(parameter.dtype).type(call.scalars[parameter.name])

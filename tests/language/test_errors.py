@@ -48,6 +48,11 @@ def cut(v):
     return v
 
 @intent.fn
+def speaks(a, b):
+    I.debug_print("{}", a)
+    return a + b
+
+@intent.fn
 def deep(v):
     return v + 1.5
 
@@ -171,7 +176,16 @@ WRONG = [
     ("E309", "I.indices(I.domain(i, 3))", "no proof of i <= 3", "I.indices(I.domain(i, 3))"),
     ("E102", "math.sqrt(s)", "use I.sqrt(value)", "math.sqrt(s)"),
     ("E115", "math.sqrt(-1)", "math.sqrt(-1) has no value", "math.sqrt(-1)"),
-    ("E102", "I.domain(0, 9, 2)[1:]", "axis[b:e:step]", "I.domain(0, 9, 2)[1:]"),
+    ("E309", "I.domain(0, 9, 2)[4:2]", "no proof of 4 <= 2", "I.domain(0, 9, 2)[4:2]"),
+    ("E002", "I.sum", "did you mean I.reduce.sum?", "I.sum(v)"),
+    ("E002", "I.argmax", "no I.argmax", "I.argmax(v)"),
+    ("E124", "I.require_equal(M, i)", "i, which the host does not know", "I.require_equal(M, i)"),
+    ("E124", "I.require_equal(M * N, M * M)", "no name can be given", "I.require_equal(M * N, M * M)"),
+    ("E113", "I.ragged(rows, columns, h)", "views of integers of rank 1", "I.ragged(rows, columns, h)"),
+    ("E113", "I.debug_print(v)", 'I.debug_print("x = {}", x)', "I.debug_print(v)"),
+    ("E202", "I.debug_assert(v)", "compare it", "I.debug_assert(v)"),
+    ("E306", 'I.debug_print("{}", a)', "I.debug_print is not allowed here",
+     "I.reduce(w, 0, identity=0.0, combine=speaks)"),
     ("E309", "columns[3:1]", "no proof of 3 <= 1", "columns[3:1]"),
 ]  # fmt: skip
 

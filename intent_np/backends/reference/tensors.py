@@ -17,6 +17,7 @@ from ...terms.logical import (
     After,
     Along,
     At,
+    Between,
     Call,
     Convert,
     Domain,
@@ -111,6 +112,8 @@ class Tensors(Regions):
             case Take(value, subscripts):
                 name = arena().names.get(value, "the value")
                 return self._take(name, self.value(value, s), subscripts, s)
+            case Between(value):
+                return self.value(value, s)
             case Indices(domain):
                 return self.members(domain, s)
             case Filled(value):

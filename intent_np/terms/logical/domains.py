@@ -49,6 +49,21 @@ class LoopVar(Value):
         return index
 
 
+@term
+class Between(Value):
+    """An index that is promised to be at least `low` and at most `high`."""
+
+    value: Value
+    low: Value
+    high: Value
+    syntax = "between {low}..{high}: {value}"
+
+    def infer(self) -> DType:
+        if any(v.type is not index for v in (self.value, self.low, self.high)):
+            raise TypeError("a bound of an index is an index")
+        return index
+
+
 class Subscript(Term):
     """Sort: one entry of an index expression."""
 
