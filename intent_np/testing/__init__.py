@@ -7,6 +7,7 @@ come out as on a machine that rounds; `compare` says whether an output is within
 
 from .approx import Approx, exact
 from .arguments import arguments
+from .bounds import expected
 from .case import Case
 from .check import Report, check
 from .checked import Checked, check_calls, check_kernel, generated_calls
@@ -16,5 +17,6 @@ from .views import LAYOUTS, guards_intact
 
 __all__ = [
     "KINDS", "LAYOUTS", "Approx", "Case", "Checked", "Comparison", "Expected", "Report",
-    "arguments", "check", "check_calls", "check_kernel", "compare", "exact", "generated_calls", "guards_intact", "ulps",
+    "arguments", "check", "check_calls", "check_kernel", "compare", "exact", "expected", "generated_calls",
+    "guards_intact", "ulps",
 ]  # fmt: skip
