@@ -18,6 +18,7 @@ from .bind_class import bind_class
 from .block_axes import block_axes
 from .choose_fills import choose_fills
 from .choose_launch import choose_launch
+from .compose_shapes import compose_shapes
 from .contract_fma import contract_fma
 from .emit import emit
 from .expand_contractions import expand_contractions
@@ -42,6 +43,7 @@ from .step_algebra import fold_exponentials, scale_out_of_maximum
 PIPELINE: tuple[Pass, ...] = (
     # logical
     inline_calls,
+    compose_shapes,
     lower_to_coordinates,
     # normal
     order_effects,

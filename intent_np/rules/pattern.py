@@ -113,6 +113,26 @@ def call(op: str, *args: Any) -> Expr:
     return Expr(op, tuple(lift(a) for a in args))
 
 
+def tensors(names: str) -> Any:
+    """Metavariables for values of any type, tensors included."""
+    return _metavariables(names, "t")
+
+
+def attributes(names: str) -> Any:
+    """Metavariables for fields that are no single value: a permutation, a shape, subscripts, a dtype."""
+    return _metavariables(names, "attribute", "attribute")
+
+
+def structure(kind: str, *fields: Any) -> Expr:
+    """A term of the class `kind` with these fields, in order: `structure("Transpose", v, p)`."""
+    return Expr("term", (kind, *(lift(f) for f in fields)))
+
+
+def computed(name: str, *args: Any) -> Expr:
+    """A named function of attributes and values: on the right it gives a field, as a guard a truth."""
+    return Expr("computed", (name, *(lift(a) for a in args)))
+
+
 def lo(x: Expr) -> Expr:
     """Fact: a proved lower bound of an integer value in every lane."""
     return Expr("fact", ("lower", x))
@@ -144,8 +164,10 @@ def spell(e: Expr, level: int = 0) -> str:
     """The tree as mathematics, for catalogue and messages."""
     from ..terms.operators import OPERATORS
 
-    if e.head in ("var", "literal"):
+    if e.head in ("var", "literal", "attribute"):
         return str(e.args[0])
+    if e.head in ("term", "computed"):
+        return f"{e.args[0]}({', '.join(spell(a) for a in e.args[1:])})"
     if e.head == "const":
         return str(e.args[0]).lower() if isinstance(e.args[0], bool) else str(e.args[0])
     if e.head == "fact":

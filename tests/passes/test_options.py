@@ -28,7 +28,13 @@ def extremes(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M",)]):
         y[row] = I.reduce.max(x[row, :], axis=0) - I.reduce.min(x[row, :], axis=0)
 
 
+@intent.kernel
+def turned(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("N",)]):
+    y[:] = I.transpose(x[:, :] + I.full(x.shape, 1.0, I.f32), (1, 0))[:, 0]
+
+
 STRICT = (
+    (turned, {"M": 64, "N": 512}),
     (axpby, {"N": 4096}),
     (softmax, {"M": 64, "N": 512}),
     (softmax, {"M": 64, "N": 20000}),
@@ -56,7 +62,7 @@ def texts(disable: str = "", option: tuple[str, str, Any] | None = None) -> list
             compilation = Compilation(kernel, SM_90, {}, options)
             _, levels = compilation.launch(class_of(compilation.plan, sizes))
             with compilation.arena:  # what is above `normal` leaves no trace further down
-                called = show(compilation.lowered(compilation.logical, stop_after="inline_calls"))
+                called = show(compilation.lowered(compilation.logical, stop_after="compose_shapes"))
             found.append(called + levels["launch"])
         except CompileError as problem:
             found.append(problem.code)

@@ -83,7 +83,9 @@ KERNELS: dict[str, tuple[Any, str, str, int, Expected]] = {
 
 @cache
 def compiled(name: str, target: str, disable: tuple[str, ...]) -> Any:
-    return intent.compile(KERNELS[name][0], target=target, options=CompileOptions(disable=disable))
+    return intent.compile(
+        KERNELS[name][0], target=target, options=CompileOptions(passes={name: {"enabled": False} for name in disable})
+    )
 
 
 SIDE = 3
@@ -139,7 +141,9 @@ def test_inputs_keep_their_values(name: str, target: str, disable: tuple[str, ..
 def test_the_compiler_knows_which_arrays_may_be_one(
     name: str, disable: tuple[str, ...], pairs: set[tuple[str, str]]
 ) -> None:
-    compilation = Compilation(KERNELS[name][0], SM_90, {}, CompileOptions(disable=disable))
+    compilation = Compilation(
+        KERNELS[name][0], SM_90, {}, CompileOptions(passes={name: {"enabled": False} for name in disable})
+    )
     launch, _ = compilation.launch(generic_class(compilation.plan))
     assert set(same_arrays(a.view for a in launch.arguments if isinstance(a, PointerArgument))) == pairs
 
