@@ -117,10 +117,9 @@ ROWS = (
     ErrorCode(
         "E116",
         COMPILE,
-        "{count} names for something else",
-        "Each name takes one component.",
+        "{names} for {given}",
+        "Each name takes one component of a tuple or record.",
         "name every component; _ takes what is not needed",
-        "{count} components",
     ),
     ErrorCode(
         "E117",

@@ -67,6 +67,7 @@ ROWS = (
         COMPILE,
         "the bounds of the domain are not provably in order",
         "An axis has no negative extent, and a subregion is never clamped: its members are members of the source.",
-        "limit the bounds with I.maximum and I.minimum, guard the statement with if, or cut from another source",
+        "guard the statement with if, or limit the bounds and cut a domain of the axis: low = I.clamp(begin, 0, N), "
+        "high = I.clamp(end, low, N), and axis[low:high]",
     ),
 )

@@ -70,7 +70,7 @@ def subregion(source: Domain, part: Slice) -> Domain:
     )
     for small, large, what in checks:
         if not bounds.at_most(small, large, facts):
-            raise _disordered(small, large, " <= ".join(map(extent_text, (source.lo, lo, hi, source.hi))), what)
+            raise _disordered(small, large, " <= ".join(map(extent_text, (source.lo, lo, hi, source.hi))), source, what)
     step = source.step
     if step is not None and part.begin is not None:  # the first coordinate of the source that is b or more
         skipped = apply("ceil_div", sub(lo, source.lo), step)
@@ -95,9 +95,13 @@ def ordered(d: Domain) -> Domain:
     return d
 
 
-def _disordered(small: Value, large: Value, expected: str, what: str = "") -> Exception:
+def _disordered(small: Value, large: Value, expected: str, source: Domain | None = None, what: str = "") -> Exception:
+    """E309, with limits that are in order whatever the bounds are."""
     found = f"no proof of {extent_text(small)} <= {extent_text(large)}{what and ', ' + what}"
-    return fail("E309", expected=expected, found=found)
+    low, high = ("0", "I.end(axis)") if source is None else (extent_text(source.lo), extent_text(source.hi))
+    cut = f"low = I.clamp(begin, {low}, {high}), high = I.clamp(end, low, {high}), and axis[low:high]"
+    fix = f"guard the statement with if {expected}, or limit the bounds: {cut}"
+    return fail("E309", expected=expected, found=found, fix=fix)
 
 
 def known() -> tuple[Value, ...]:

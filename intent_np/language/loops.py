@@ -78,7 +78,9 @@ def _parallel(f: Frame, s: ast.For, over: Points, collect: bool) -> None:
         raise fail("E306", effect="I.parallel", found=state.pure)
     targets = list(s.target.elts) if isinstance(s.target, ast.Tuple | ast.List) else [s.target]
     if len(targets) != len(over.domains) or over.single and isinstance(s.target, ast.Tuple | ast.List):
-        raise fail("E116", count=len(targets), found=f"{len(over.domains)} domains")
+        names, given = statements.counted(len(targets), "name"), statements.counted(len(over.domains), "domain")
+        hint = "name a point of each domain: for i, j in I.parallel((rows, columns))"
+        raise fail("E116", names=names, given=given, found=given, fix=hint)
     before = dict(f.names)
     points: list[LoopVar] = []
     for target, domain in zip(targets, over.domains, strict=True):

@@ -11,7 +11,7 @@ from intent_np.errors import IntentError
 from intent_np.terms.core import Term, named
 from intent_np.terms.dtypes import DType, bool_
 from intent_np.terms.index import Const, Value
-from intent_np.terms.logical import Branch, Domain, element
+from intent_np.terms.logical import Branch, Domain, LoopVar, element
 from intent_np.terms.normal import View
 
 from . import exits, loops
@@ -148,7 +148,7 @@ def assign(f: Frame, target: ast.expr, v: Any) -> None:
             if isinstance(v, Record):
                 v = v.values
             if not isinstance(v, tuple) or len(v) != len(parts):
-                raise fail("E116", count=len(parts), found=describe(v))
+                raise _unpacked(len(parts), v)
             for t, x in zip(parts, v, strict=True):
                 assign(f, t, x)
         case ast.Subscript(value=base, slice=items):
@@ -161,6 +161,22 @@ def assign(f: Frame, target: ast.expr, v: Any) -> None:
             raise fail(
                 "E102", construct="this target of an assignment", suggestion="assign to names and to elements of views"
             )
+
+
+def counted(n: int, word: str) -> str:
+    return f"{n} {word}{'' if n == 1 else 's'}"
+
+
+def _unpacked(count: int, v: Any) -> Exception:
+    """E116: a value that does not have as many components as there are names."""
+    given, fix = describe(v), ""
+    if isinstance(v, tuple):
+        given = counted(len(v), "component")
+    elif isinstance(v, LoopVar):
+        given, fix = "one coordinate", "use enumerate(region) for ordinals beside coordinates"
+    elif isinstance(v, Value):
+        fix = "take the elements by their index: v[0], v[1]" if shape_of(v) else "assign it to one name"
+    return fail("E116", names=counted(count, "name"), given=given, found=describe(v), fix=fix)
 
 
 def _annotated(f: Frame, target: ast.expr, annotation: ast.expr, node: ast.expr | None) -> None:

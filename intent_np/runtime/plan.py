@@ -52,8 +52,7 @@ class ViewPlan:
         return ITEM_BYTES[self.dtype]
 
     def __str__(self) -> str:
-        shape = ", ".join(self.shape) + ("," if len(self.shape) == 1 else "")
-        return f"{self.name}: {self.mode} {self.dtype}[{shape}]"
+        return f"{self.name}: {self.mode} {self.dtype}[{', '.join(self.shape)}]"
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,3 +130,23 @@ def test_a_kernel_is_looked_into(run, capsys):
     assert "debug_assert" in found.value.span.text
     intent.compile(inspected, target="cpu")(x, y)  # a machine leaves it out
     np.testing.assert_array_equal(y, x.sum(1))
+
+
+@intent.kernel
+def limited(x: I.In[I.f32, ("N",)], begin: I.index, end: I.index, y: I.Out[I.f32, (2,)]):
+    axis = I.domain(0, x.shape[0])
+    low = I.clamp(begin, 0, I.end(axis))
+    high = I.clamp(end, low, I.end(axis))
+    y[0] = I.reduce.sum(x[axis[low:high]])
+    y[1] = 0.0
+    if 0 <= begin <= end <= I.end(axis):
+        y[1] = I.reduce.sum(x[axis[begin:end]])
+
+
+@pytest.mark.parametrize(("begin", "end"), [(1, 4), (-3, 2), (4, 1), (2, 99), (0, 6)])
+def test_the_advice_about_bounds_in_order_is_good(run, begin, end):
+    x, y = np.arange(6, dtype=np.float32), np.zeros(2, np.float32)
+    run(limited, x=x, begin=begin, end=end, y=y)
+    low = min(max(begin, 0), 6)
+    assert y[0] == x[low : max(low, min(end, 6))].sum()
+    assert y[1] == (x[begin:end].sum() if 0 <= begin <= end <= 6 else 0)

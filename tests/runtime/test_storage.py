@@ -172,7 +172,7 @@ def test_levels_and_texts() -> None:
 
 def test_an_artifact_describes_itself() -> None:
     one = example()
-    assert repr(one).startswith("<artifact axpby(x: in f32[N,], a: f32,")
+    assert repr(one).startswith("<artifact axpby(x: in f32[N], a: f32,")
     assert repr(one).endswith("for sm_90, 1 variant>")
     text = one.explain()
     assert "variant generic: grid cdiv(N, 1024), 4 warps" in text
