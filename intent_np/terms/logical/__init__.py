@@ -16,7 +16,7 @@ from ..normal import Arg, Combine, Effect, Proj, Target, View, check_parameters
 from . import contractions, domains, functions, regions, statements, structured, tensors
 from .contractions import Quantize, QuantizedDot, ScaledContract, SparseContract, TensorContract
 from .domains import Along, At, Between, Domain, LoopVar, NewAxis, Subscript, indexed
-from .functions import Call, Formal, Function
+from .functions import Call, Formal, Function, inlined
 from .regions import RegionFold, RegionScan
 from .statements import After, Assert, Branch, Ordered, Parallel, Print, Start, State, Write, performed
 from .structured import Histogram, TensorReduce, TensorScan, TensorSort
