@@ -15,7 +15,19 @@ from intent_np.errors import IntentError
 from intent_np.terms.core import find, named
 from intent_np.terms.dtypes import DType
 from intent_np.terms.index import Const, Value, apply, sub
-from intent_np.terms.logical import Call, Domain, Formal, Function, LoopVar, Pack, State, TensorType, element, shape_of
+from intent_np.terms.logical import (
+    Call,
+    Domain,
+    Formal,
+    Function,
+    LoopVar,
+    Pack,
+    State,
+    TensorType,
+    element,
+    inlined,
+    shape_of,
+)
 from intent_np.terms.normal import Arg, Proj, View
 
 from .arithmetic import known
@@ -223,8 +235,15 @@ def _outlined(state: Capture, callee: Any, arguments: dict[str, Any]) -> tuple[A
         return None
     body = results[0] if len(results) == 1 else Pack(tuple(results))
     made = Call(named(Function(callee.name, tuple(formals), body), callee.name), tuple(values))
-    parts = iter([made] if len(results) == 1 else [Proj(made, i) for i in range(len(results))])
+    whole = [made] if len(results) == 1 else [Proj(made, i) for i in range(len(results))]
+    parts = map(_readable, whole)
     return (mapped(result, lambda v: next(parts) if isinstance(v, Value) else v),)
+
+
+def _readable(v: Value) -> Value:
+    """A result of a call.  Scalars that may address memory or decide are given as what they are, which proofs read."""
+    exact = isinstance(v.type, DType) and not v.type.is_float
+    return inlined(v) if exact else v  # type: ignore[no-any-return]
 
 
 def _closed(v: Any) -> bool:

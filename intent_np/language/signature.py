@@ -146,14 +146,7 @@ def _view(name: str, mode: str, items: tuple[Any, ...], span: Span) -> ViewParam
     promises = items[2] if len(items) == 3 else Constraints()
     if not isinstance(promises, Constraints):
         raise error("E104", span, name=name, expected="I.constraints(...) as the third item", found=repr(promises))
-    if promises.alias is not None and promises.noalias:
-        raise error(
-            "E104", span, name=name, expected="alias= or noalias=, not both", found="both: they exclude each other"
-        )
-    if promises.strides is not None and len(promises.strides) != len(items[1]):
-        raise error(
-            "E104", span, name=name, expected=f"{len(items[1])} strides, one an axis", found=f"{len(promises.strides)}"
-        )
+    _promised(name, items[0], len(items[1]), promises, span)
     for e in items[1]:
         if isinstance(e, str):
             _expression(name, e, span)
@@ -166,6 +159,32 @@ def _view(name: str, mode: str, items: tuple[Any, ...], span: Span) -> ViewParam
                 found=repr(e),
             )
     return ViewParameter(name, mode, items[0], items[1], promises)
+
+
+def _promised(name: str, dtype: DType, rank: int, promises: Constraints, span: Span) -> None:
+    """E104 for a promise that says nothing of such a view."""
+
+    def wrong(expected: str, found: Any) -> Exception:
+        return error("E104", span, name=name, expected=expected, found=str(found))
+
+    strides, alias = promises.strides, promises.alias
+    if alias is not None and promises.noalias:
+        raise wrong("alias= or noalias=, not both", "both: they exclude each other")
+    if alias is not None and not (isinstance(alias, str) and alias):
+        raise wrong("the name of a group as alias=", repr(alias))
+    for word in ("noalias", "finite"):
+        if not isinstance(getattr(promises, word), bool):
+            raise wrong(f"{word}=True or {word}=False", repr(getattr(promises, word)))
+    if promises.finite and not dtype.is_float:
+        raise wrong("finite=True on a view of floats", f"a view of {dtype}, which has neither NaN nor infinity")
+    if strides is None:
+        return
+    if not isinstance(strides, tuple) or len(strides) != rank:
+        raise wrong(f"{rank} strides, one an axis", len(strides) if isinstance(strides, tuple) else repr(strides))
+    for e in strides:
+        number = isinstance(e, int) and not isinstance(e, bool)
+        if e is not None and not number and not (isinstance(e, str) and e.isidentifier()):
+            raise wrong("strides that are ints (in elements), names, or None", repr(e))
 
 
 # ---- extents -----------------------------------------------------------------------------------------------------
@@ -203,7 +222,10 @@ def _build(node: ast.expr, meaning: Callable[[str], Value]) -> Value:
         case ast.Name(id=n):
             return meaning(n)
         case ast.BinOp(left=l, op=op, right=r) if type(op) in _OPERATORS:
-            return apply(_OPERATORS[type(op)], _build(l, meaning), _build(r, meaning))
+            made = _build(l, meaning), _build(r, meaning)
+            if isinstance(op, ast.FloorDiv | ast.Mod) and getattr(made[1], "value", 1) == 0:
+                raise ValueError("division by zero")
+            return apply(_OPERATORS[type(op)], *made)
         case ast.Call(func=ast.Name(id=n), args=[l, r], keywords=[]) if n in _FUNCTIONS:
             return apply(_FUNCTIONS[n], _build(l, meaning), _build(r, meaning))
     raise ValueError(ast.unparse(node))

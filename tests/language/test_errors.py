@@ -235,6 +235,11 @@ SIGNATURES = [
     ("E104", 'x: I.In[I.f32, ("N",), 3]', 'def f(x: I.In[I.f32, ("N",), 3]): pass'),
     ("E104", None, 'def f(x: I.In[I.f32, ("N",), I.constraints(strides=(1, 2))]): pass'),
     ("E104", None, 'def f(x: I.In[I.f32, ("N",), I.constraints(alias="a", noalias=True)]): pass'),
+    *(
+        ("E104", None, f'def f(x: I.In[I.i32, ("N",), I.constraints({promise})]): pass')
+        for promise in ("strides='S'", "strides=(1.5,)", "strides=('a b',)", "alias=3", "noalias='yes'", "finite=True")
+    ),
+    ("E104", None, 'def f(x: I.In[I.f32, ("N // 0",)]): pass'),
     ("E104", "x: I.f32", "def f(x: I.f32 = 1.0): pass"),
     ("E104", "x: I.Constexpr[str]", "def f(x: I.Constexpr[str]): pass"),
     ("E102", "x", "def f(*x: I.f32): pass"),

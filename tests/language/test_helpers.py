@@ -145,3 +145,64 @@ def test_constants_specialise_a_helper(run, k):
     x, y = normal(9), np.zeros(9, np.float32)
     run(kernel, x=x, y=y, K=k)
     np.testing.assert_array_equal(y, x if k == 0 else x * x * x * x)
+
+
+@intent.fn
+def neighbours(pair, step=1):
+    """Coordinates in and out: each component keeps what is known of it."""
+    low, high = pair
+    return I.record(here=low, there=high + step - 1), low < high
+
+
+@intent.fn
+def corners(rows, columns, v):
+    i, j = I.indices(rows), I.indices(columns)
+    return I.record(sum=i[:, None] * 10 + j[None, :], row=i, scaled=v * 2.0)
+
+
+@intent.kernel
+def provenance(x: I.In[I.f32, ("N",)], y: I.InOut[I.index, ("N",)], z: I.Out[I.index, ("N", "N")]):
+    (N,) = x.shape
+    for i in I.parallel(I.domain(0, N)):
+        where, ordered = neighbours((i, i + 1))
+        if ordered and where.there < N:
+            y[where.here] = where.there
+    c = corners(I.domain(0, N), I.domain(0, N), x[:])
+    z[:, :] = c.sum + I.transpose(c.sum) * 100 + I.cast(c.scaled, I.index)
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_coordinates_keep_their_provenance_through_helpers(run, n):
+    x, y, z = np.arange(n, dtype=np.float32), np.full(n, -1), np.zeros((n, n), np.int64)
+    program = run(provenance, x=x, y=y, z=z)
+    assert y.tolist() == [*range(1, n), *([-1] * min(n, 1))]
+    i = np.arange(n)
+    s = i[:, None] * 10 + i
+    np.testing.assert_array_equal(z, s + s.T * 100 + i * 2)
+    assert list(find(program, Call))
+
+
+@intent.fn
+def push(buffer, length, value):
+    """A write to a view that is passed, and a new length: where the call site allows effects."""
+    if length[()] < buffer.shape[0]:
+        buffer[I.minimum(I.maximum(length[()], 0), buffer.shape[0] - 1)] = value
+        length[()] = length[()] + 1
+        return True
+    return False
+
+
+@intent.kernel
+def pushes(x: I.In[I.i32, ("N",)], stack: I.InOut[I.i32, (4,)], n: I.InOut[I.index, ()], lost: I.Out[I.i32, ()]):
+    dropped: I.i32 = 0
+    for i in I.domain(0, x.shape[0]):
+        if x[i] > 0 and not push(stack, n, x[i]):
+            dropped += x[i]
+    lost[()] = dropped
+
+
+def test_effects_of_helpers_happen_where_they_are_called(run):
+    x, stack = np.array([3, -1, 4, 1, 0, 5, 9, 2], np.int32), np.zeros(4, np.int32)
+    n, lost = np.zeros((), np.int64), np.zeros((), np.int32)
+    run(pushes, x=x, stack=stack, n=n, lost=lost)
+    assert (stack.tolist(), int(n), int(lost)) == ([3, 4, 1, 5], 4, 11)
