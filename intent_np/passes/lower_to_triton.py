@@ -21,6 +21,7 @@ from ..terms.index import Physical, Stride, Value, is_const, mul
 from ..terms.triton import (
     TRITON,
     Assign,
+    Barrier,
     ConvertTo,
     Expr,
     ForRange,
@@ -37,6 +38,7 @@ from ..terms.triton import (
     Unpack,
     is_literal,
 )
+from .barriers import waiting
 from .base import nanopass
 from .triton_values import Values
 
@@ -60,6 +62,7 @@ class _Lowering:
         (self.kernel,) = (kernel,) = rewrite((kernel,), lambda t: sizes.get(t, t))
         self.values = Values(kernel.physical, held, self.fresh)
         self.spelled: dict[Any, str] = {}
+        self.waiting = waiting(kernel.body)
         self.carried = {v for loop in find(kernel, For) for v in loop.carries}
         self.has_tuples = any(isinstance(t.type, tuple) for t in find(kernel, Reduce))
         for p in kernel.parameters:
@@ -172,6 +175,8 @@ class _Lowering:
                 case If(condition, inner):
                     lines.append(IfThen(self.values.lower(condition), tuple(self.block(inner))))
                 case Store():
+                    if s in self.waiting:
+                        lines.append(Barrier())
                     stored = self.values.standalone(self.values.at(s.value, self.values.address_dims(s)))
                     lines.append(StoreAt(self.values.address(s), stored, self.values.mask(s)))
         self.values.tuples = outside

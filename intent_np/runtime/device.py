@@ -104,12 +104,12 @@ class DeviceArtifact(Artifact):
             return None
         key: list[Any] = []
         values: list[Any] = []
-        for argument, scalar in zip(arguments, fast, strict=True):
+        known = LIBRARIES
+        for argument, scalar in zip(arguments, fast):  # noqa: B905  (as many; checking it again costs 5 %)
             if scalar is None:
-                library = LIBRARIES.get(type(argument))
-                if library is None:
+                if (kind := type(argument)) not in known:
                     return None
-                pointer, part = library.quick(argument)
+                pointer, part = known[kind].quick(argument)
                 values.append(pointer)
                 key.append(part)
                 continue

@@ -118,6 +118,13 @@ class IfThen(Statement):
 
 
 @term
+class Barrier(Statement):
+    """Every thread of the instance waits for what all others have loaded and stored."""
+
+    syntax = "barrier"
+
+
+@term
 class Return(Statement):
     """What a helper results in."""
 
@@ -160,6 +167,8 @@ def expressions(s: Any) -> tuple[Any, ...]:
             return (lo, hi, step)
         case Return(values):
             return tuple(values)
+        case Barrier():
+            return ()
         case _:
             return (s.condition,)
 
@@ -240,14 +249,14 @@ TRITON = Language(
     terms=(
         Const, Extent, Stride, Param, Apply, Cast, Physical, View, Target, Name, Parameter, Number, Size, FullBlock,
         Arange, ProgramId, Expand, Permute, BroadcastTo, Pointwise, ConvertTo, Dot, Helper, ReduceCall, Address, LoadAt,
-        StoreAt, Assign, Unpack, ForRange, IfThen, Return, Function,
+        StoreAt, Assign, Unpack, ForRange, IfThen, Barrier, Return, Function,
     ),
     rules=(names_defined, parameters_declared),
 )  # fmt: skip
 
 __all__ = [
-    "TRITON", "UNIT", "Address", "Arange", "Assign", "Block", "BroadcastTo", "ConvertTo", "Dot", "Expand", "Expr",
-    "ForRange", "FullBlock", "Function", "Helper", "IfThen", "LoadAt", "Name", "Number", "Parameter", "Permute",
+    "TRITON", "UNIT", "Address", "Arange", "Assign", "Barrier", "Block", "BroadcastTo", "ConvertTo", "Dot", "Expand",
+    "Expr", "ForRange", "FullBlock", "Function", "Helper", "IfThen", "LoadAt", "Name", "Number", "Parameter", "Permute",
     "Pointwise", "ProgramId", "ReduceCall", "Return", "Size", "Statement", "StoreAt", "Unpack", "assigned", "bodies",
     "expressions", "inner", "is_literal", "names", "rebound",
 ]  # fmt: skip

@@ -113,6 +113,8 @@ class Printer:
                 return [*comment, f"{indent}for {target.name} in range({bounds}):"]
             case t.IfThen(condition):
                 return [f"{indent}if {self.text(condition)}:"]
+            case t.Barrier():
+                return [f"{indent}tl.debug_barrier()"]
             case t.Return(values):
                 return wrap(f"return {', '.join(self.text(v) for v in values)}", indent)
         raise TypeError(f"no statement: {type(s).__name__}")

@@ -1,0 +1,102 @@
+"""Which stores of a kernel have to wait until every thread of the instance has done what comes before.
+
+The threads of an instance share the lanes of a fragment, and a provider may share them out anew for each access.  So a
+thread may store an element before another one has loaded it, or stored to it, although the statements have an order.
+A stored value that is computed from what was loaded there orders the two by itself; all else takes a barrier.  The
+other way round there is nothing to order: behind `order_effects` no load reads what its program stores.
+
+Used by `lower_to_triton`, since barriers are the provider's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..rules.simplify import substitute
+from ..terms.core import find
+from ..terms.gpu import For, If, Let, Load, Store, Var
+from ..terms.index import Value
+
+
+def waiting(body: Iterable[Any]) -> frozenset[Store]:
+    """The stores that need a barrier in front."""
+    search = _Search()
+    search.names(body)
+    search.block(body, set())
+    return frozenset(search.found)
+
+
+class _Search:
+    def __init__(self) -> None:
+        self.loads: dict[str, set[Load]] = {}  # what each name is computed from, over all its assignments
+        self.uses: dict[str, set[str]] = {}
+        self.known: dict[Any, Value] = {}  # names of coordinates, and what they are over loops
+        self.found: set[Store] = set()
+
+    def names(self, body: Iterable[Any]) -> None:
+        for s in body:
+            match s:
+                case Let(var, value):
+                    self.loads.setdefault(var.name, set()).update(find(value, Load))
+                    self.uses.setdefault(var.name, set()).update(v.name for v in find(value, Var))
+                    if not any(True for _ in find(value, Load)):
+                        self.known.setdefault(var, substitute(value, self.known))
+                case For(var, _, _, step, carries):
+                    # one name for the variables of all loops over blocks of this size
+                    self.known[var] = Var(f"over_{getattr(step, 'name', 'members')}", var.type)  # type: ignore[arg-type]
+                    for c in carries:
+                        self.known[c] = c
+                    self.names(s.body)
+                case If():
+                    self.names(s.body)
+
+    def block(self, body: Iterable[Any], pending: set[Any]) -> None:
+        """Walk statements in order; `pending` holds the accesses that no barrier has closed, and is updated."""
+        apart: set[Any] = set()  # what the loops over the range up to here did to its elements
+        end: Any = None
+        for s in body:
+            inner = s.body if isinstance(s, (For, If)) else ()
+            if not isinstance(s, For) or s.lo is not end:
+                apart = set()
+            end = s.hi if isinstance(s, For) else None
+            for _ in range(2 if isinstance(s, For) else 1):  # twice, for what an iteration leaves to the next
+                inside = pending - apart
+                self.block(inner, inside)
+                new = inside - pending
+                pending |= inside
+                apart = apart | {a for a in new if isinstance(s, For) and self._varies(a, s)}
+            pending.update(find([p for p in s.children() if p not in inner], Load))
+            if isinstance(s, Store):
+                if any(self._conflict(a, s) for a in pending):
+                    self.found.add(s)
+                    pending.clear()
+                    pending.update(find(s, Load))
+                pending.add(s)
+
+    def _conflict(self, a: Any, s: Store) -> bool:
+        """Whether a thread may touch an element by `a` that another one stores to by `s`, in the wrong order."""
+        if a is s or s.view.name not in a.view.names and a.view.name not in s.view.names:
+            return False
+        if isinstance(a, Load) and self._place(a) == self._place(s):
+            return a not in self._behind(s)
+        return True
+
+    def _varies(self, a: Any, loop: For) -> bool:
+        """Whether an access is to other elements in each iteration."""
+        return any(self.known[loop.var] in find(i, Var) for i in self._place(a))
+
+    def _place(self, a: Any) -> tuple[Any, ...]:
+        return tuple(substitute(i, self.known) for i in a.index)
+
+    def _behind(self, s: Store) -> set[Load]:
+        """The loads that what `s` stores is computed from."""
+        found = set(find(s.value, Load))
+        names, stack = set(), [v.name for v in find(s.value, Var)]
+        while stack:
+            name = stack.pop()
+            if name not in names:
+                names.add(name)
+                found |= self.loads.get(name, set())
+                stack += self.uses.get(name, set())
+        return found
