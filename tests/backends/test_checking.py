@@ -34,12 +34,12 @@ k = member of two depth 1
 """
 
 
-def checked_text(body: str, x: Any, y: Any = None) -> Any:
+def checked_text(body: str, x: Any, y: Any = None, more: str = "") -> Any:
     """The findings of statements on two vectors of N elements."""
     x = np.asarray(x, np.int64)
     y = np.zeros(len(x), np.int64) if y is None else y
     with Arena():
-        program = parse(f"{HEAD}logical @k(x, y) {{\n{body}\n}}\n", LOGICAL)
+        program = parse(f"{HEAD}{more}logical @k(x, y) {{\n{body}\n}}\n", LOGICAL)
         return check(program, {"x": x, "y": y})
 
 
@@ -118,6 +118,103 @@ def test_poison_is_found_in_addresses():
     assert "an address" in str(checked)
 
 
+def test_poison_in_other_lanes_is_none_of_a_statement_s_business():
+    body = "  parallel i:\n    branch 0 < (read x[i]):\n      write y[(0 // (read x[i]))] = 1\n    else:"
+    assert codes(checked_text(body, [1, 0, 0])) == []
+    assert codes(checked_text(body.replace("0 < (read x[i])", "i < 1"), [0, 1, 1])) == ["E507"]
+
+
+def test_poison_is_found_in_the_bounds_of_domains():
+    more = "q = domain 0..(0 // (read x[0]))\nl = member of q\n"
+    body = "  parallel l:\n    write y[l] = 1"
+    assert codes(checked_text(body, [1, 0, 0], more=more)) == []
+    checked = checked_text(body, [0, 1, 1], more=more)
+    assert codes(checked) == ["E507"]
+    assert "it reaches the bounds of a domain" in str(checked)
+
+
+def test_what_stands_under_a_condition_that_does_not_hold_is_no_finding():
+    body = "  write y[0] = 7\n  branch 5 < N:\n    write y[0] = read y[5]\n  else:"
+    assert codes(checked_text(body, [1, 2, 3])) == []
+
+
+@intent.kernel
+def decided_by_poison(x: I.In[I.i32, ("N",)], n: I.i32, y: I.Out[I.f32, ("N",)], z: I.Out[I.i32, ("N",)]):
+    (N,) = x.shape
+    y[:] = I.cast(I.select(6 // x[:] > 1, 1, 2), I.f32)
+    for i in I.parallel(I.domain(0, N)):
+        z[i] = 5 // n + x[i]
+
+
+def test_a_condition_poisons_what_it_chooses_and_a_scalar_every_point():
+    given = {"x": np.int32([1, 0, 4]), "n": 0, "y": np.zeros(3, np.float32), "z": np.zeros(3, np.int32)}
+    checked = check_kernel(decided_by_poison, given)
+    np.testing.assert_array_equal(checked.poison["y"], [0, 1, 0])
+    np.testing.assert_array_equal(checked.poison["z"], [1, 1, 1])
+    assert codes(checked) == ["E507", "E507"]
+
+
+# ---- combines
+
+
+@intent.fn
+def modular(a, b, modulus):
+    return (a + b) % modulus
+
+
+@intent.fn
+def first_of(a, b):
+    return I.select(a == 0, b, a)
+
+
+@intent.kernel
+def combining(
+    x: I.In[I.i32, ("N",)], modulus: I.i32, y: I.Out[I.i32, ()], z: I.Out[I.i32, ()], w: I.Out[I.i32, ("N",)]
+):
+    y[()] = I.reduce(x[:], axis=0, identity=0, combine=modular, combine_operands=(modulus,))
+    z[()] = I.reduce(x[:], axis=0, identity=0, combine=first_of)
+    w[:] = I.scan(x[:], axis=0, identity=0, combine=first_of, inclusive=True)
+
+
+def combined(modulus: int) -> Any:
+    outputs = {"y": np.zeros((), np.int32), "z": np.zeros((), np.int32), "w": np.zeros(4, np.int32)}
+    return check_kernel(combining, {"x": np.int32([1, 2, 0, 3]), "modulus": modulus} | outputs)
+
+
+def test_a_reduction_commutes_and_a_scan_need_not():
+    (broken,) = combined(1000).findings
+    assert (broken.code, broken.expected) == ("E503", "combine(a, b) == combine(b, a)")
+    assert broken.span.text.strip().startswith("z[()]")
+
+
+def test_poison_that_arises_in_a_combine_reaches_its_result():
+    checked = combined(0)
+    assert "E507" in codes(checked)
+    assert checked.poison["y"]
+    assert not checked.poison["z"]
+
+
+@intent.fn
+def moments(a, b):
+    n = a[0] + b[0]
+    apart = b[1] - a[1]
+    share = I.select(n > 0.0, b[0] / n, 0.0)
+    return n, a[1] + apart * share, a[2] + b[2] + apart * apart * a[0] * share
+
+
+@intent.kernel
+def variance(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ()]):
+    (N,) = x.shape
+    one = I.full((N,), 1.0, I.f32)
+    _, _, total = I.reduce((one, x[:], x[:] * 0.0), axis=0, identity=(0.0, 0.0, 0.0), combine=moments)
+    y[()] = total
+
+
+def test_rounding_is_not_taken_for_a_broken_law():
+    x = np.float32(1e4) + np.random.default_rng(0).standard_normal(100).astype(np.float32)
+    assert codes(check_kernel(variance, {"x": x, "y": np.zeros((), np.float32)})) == []
+
+
 # ---- loops and scans
 
 
@@ -135,6 +232,10 @@ def test_lanes_that_have_left_a_loop_keep_what_they_left_with():
     given = {"x": np.int32([1, 9, 8]), "d": np.int32([0, 3, 2]), "y": np.zeros(3, np.int32)}
     assert codes(check_kernel(halvings, given)) == []
     np.testing.assert_array_equal(given["y"], [1, 1, 1])
+    given = {"x": np.int32([1, 9, 8, 7]), "d": np.int32([0, 3, 2, 0]), "y": np.zeros(4, np.int32)}
+    checked = check_kernel(halvings, given)
+    assert codes(checked) == ["E507"]
+    np.testing.assert_array_equal(checked.poison["y"], [0, 0, 0, 1])
 
 
 @intent.kernel
@@ -234,6 +335,22 @@ def test_states_and_outputs_of_a_region_scan_are_tried():
     assert codes(check_kernel(totals, given)) == []
     checked = check_kernel(totals, given, {"WELL": False})
     assert "emit(A ++ B, state)" in str(checked)
+
+
+@intent.kernel
+def quotients(x: I.In[I.i64, ("N",)], y: I.Out[I.i64, ("N",)], last: I.Out[I.i64, ()]):
+    y[:], last[()] = I.region_scan(
+        source=12 // x[:], axis=0, summarize=run_total, combine=plus, identity=0, initial_state=5, apply=later,
+        emit=shown,
+    )  # fmt: skip
+
+
+def test_poison_goes_through_slices():
+    given = {"x": np.array([1, 2, 0, 3, 4]), "y": np.zeros(5, np.int64), "last": np.zeros((), np.int64)}
+    checked = check_kernel(quotients, given)
+    assert codes(checked) == ["E507"]
+    np.testing.assert_array_equal(checked.poison["y"], [0, 0, 1, 1, 1])
+    assert checked.poison["last"]
 
 
 # ---- accesses

@@ -153,13 +153,15 @@ def _epoch(codes: Array) -> Array:
 
 
 def _conflict(block: _Block, kept: list[Array], cells: Array, path: Path) -> tuple[int, int] | None:
-    """The first lane whose path parts, in one epoch, from that of the access on record."""
-    together = np.ones(cells.size, np.bool_)
+    """The first lane whose path parts, in one epoch, from that of the access on record.
+
+    An inner epoch is entered by all points of a batch together, so that those which part there may also have parted
+    further out: it is looked at from the outside in.
+    """
     for number, codes in enumerate(path[: len(kept)]):
         before = kept[number][cells]
-        wrong = together & (before != codes) & (_epoch(before) == _epoch(codes))
+        wrong = (before != codes) & (_epoch(before) == _epoch(codes))
         if wrong.any():
             k = int(np.argmax(wrong))
             return k, int(before[k])
-        together &= before == codes
     return None

@@ -75,7 +75,7 @@ class Poison:
             return []
         which = np.searchsorted(np.asarray(self._firsts), numbers, side="right")
         kinds, first = np.unique(which, return_index=True)
-        return sorted(int(f) for kind, f in zip(kinds, first, strict=True) if kind)
+        return [int(f) for kind, f in zip(kinds, first, strict=True) if kind]
 
     # ---- masks of arrays
 
