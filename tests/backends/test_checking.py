@@ -141,7 +141,7 @@ def test_what_stands_under_a_condition_that_does_not_hold_is_no_finding():
 @intent.kernel
 def decided_by_poison(x: I.In[I.i32, ("N",)], n: I.i32, y: I.Out[I.f32, ("N",)], z: I.Out[I.i32, ("N",)]):
     (N,) = x.shape
-    y[:] = I.cast(I.select(6 // x[:] > 1, 1, 2), I.f32)
+    y[:] = I.cast(I.select(6 // x[:] > 1, 6 // x[:], 2), I.f32)
     for i in I.parallel(I.domain(0, N)):
         z[i] = 5 // n + x[i]
 
