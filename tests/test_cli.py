@@ -287,3 +287,27 @@ def test_check_prints_findings_in_the_one_format(capsys, tmp_path) -> None:
     arrays = [f"--array={name}={tmp_path / name}.npy" for name in "xy"]
     assert run(capsys, "check", f"{place}:ratio", *arrays)[0] == OK
     assert run(capsys, "check", "kernels/softmax.py:softmax", "-e", "N=9")[0] == OK
+
+
+def test_bisect_names_a_wrong_pass(capsys, monkeypatch) -> None:
+    from intent_np.passes import pipeline
+    from intent_np.passes.base import Pass
+    from intent_np.terms.blocked import Loop
+    from intent_np.terms.core import replace, rewrite
+
+    place = "kernels/reductions.py:row_sum"
+    code, text, _ = run(capsys, "bisect", place, "-e", "M=3", "-e", "N=40")
+    assert code == OK
+    assert "every pass keeps the results" in text
+
+    def narrow_ranges(program):  # forgets the rest of each range
+        first = lambda t: replace(t, segments=t.segments[:1]) if isinstance(t, Loop) else t  # noqa: E731
+        return rewrite((old(program),), first)[0]
+
+    old = pipeline.by_name("narrow_ranges")
+    steps = tuple(Pass(narrow_ranges, p.source, p.target, p.needed) if p is old else p for p in pipeline.PIPELINE)
+    monkeypatch.setattr(pipeline, "PIPELINE", steps)
+    code, text, _ = run(capsys, "bisect", place, "-e", "M=3", "-e", "N=40", "--json")
+    assert code == FAILED
+    assert json.loads(text)["wrong"] == "narrow_ranges"
+    assert run(capsys, "bisect", place, "--class", "other")[0] == USAGE

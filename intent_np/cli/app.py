@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from intent_np.cli.bisect import bisect
 from intent_np.cli.build import build
 from intent_np.cli.check import check
 from intent_np.cli.compile import compile
@@ -35,6 +36,7 @@ def intent_np(
 app.command()(compile)
 app.command()(run)
 app.command()(check)
+app.command()(bisect)
 app.command()(build)
 app.command()(verify)
 app.command()(opt)

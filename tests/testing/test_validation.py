@@ -1,0 +1,90 @@
+"""Every kernel is right behind every pass, in every launch class; a broken pass is found and named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from intent_np.passes import narrow_ranges, pipeline
+from intent_np.passes.base import Pass
+from intent_np.terms.blocked import Loop
+from intent_np.terms.core import replace, rewrite
+from intent_np.terms.index import Const, apply
+from intent_np.testing import arguments
+from intent_np.testing.validation import CLASSES, calls, first_wrong, stages, stages_of, validate
+from kernels import cases
+from kernels.reductions import row_sum
+
+from .zoo import CASES as ZOO
+
+ALL = (*cases(), *ZOO)
+
+
+def refuted(case: Any, which: Any, limit: int, most: int) -> str:
+    made = stages_of(case, which)
+    found = (first_wrong(case, call, made) for call in list(calls(case, which, limit))[:most])
+    return next(filter(None, found), "")
+
+
+@pytest.mark.parametrize("case", ALL, ids=lambda c: c.name)
+def test_a_kernel_is_right_behind_every_pass(case: Any) -> None:
+    assert not refuted(case, CLASSES["small blocks"], 2**13, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("which", CLASSES.values(), ids=lambda c: c.name)
+@pytest.mark.parametrize("case", ALL, ids=lambda c: c.name)
+def test_a_kernel_is_right_behind_every_pass_in_every_class(case: Any, which: Any) -> None:
+    assert not refuted(case, which, 2**18, 20)
+
+
+def test_all_levels_are_executed() -> None:
+    made = stages(row_sum, CLASSES["small blocks"])
+    levels = {type(p).__name__ for p in made.programs.values()}
+    assert levels == {"LogicalProgram", "Program", "GroupedProgram", "BlockedProgram", "Kernel"}
+
+
+def given() -> Any:
+    return arguments(row_sum, {"M": 3, "N": 70}, values="integers")
+
+
+def test_a_right_pipeline_passes() -> None:
+    found = validate(row_sum, given(), CLASSES["small blocks"])
+    assert found
+    assert found.passed[0] == "capture"
+    assert "every pass keeps the results" in str(found)
+
+
+def test_a_broken_pass_is_named_with_the_element_and_its_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tail of each row is forgotten: the last segment of every loop is dropped."""
+
+    def broken(program: Any) -> Any:
+        program = narrow_ranges.narrow_ranges(program)
+        short = lambda t: replace(t, segments=t.segments[:1]) if isinstance(t, Loop) else t  # noqa: E731
+        return rewrite((program,), short)[0]
+
+    old = pipeline.by_name("narrow_ranges")
+    broken.__name__ = "narrow_ranges"
+    steps = tuple(Pass(broken, p.source, p.target, p.needed) if p is old else p for p in pipeline.PIPELINE)
+    monkeypatch.setattr(pipeline, "PIPELINE", steps)
+    before = given()
+    found = validate(row_sum, before, CLASSES["small blocks"])
+    assert not found
+    assert (found.wrong, found.output, found.at) == ("narrow_ranges", "y", (0,))
+    assert found.expected == before["x"][0].astype(np.float64).sum() != found.found
+    assert found.passed[-1] == "share_traversals"
+    assert "the first wrong pass is narrow_ranges\n  y[0] is " in str(found)
+    assert list(found.inputs) == ["x"]
+
+
+def test_a_wrong_logical_pass_is_named() -> None:
+    made = stages(row_sum)
+    with made.space:
+        program = made.programs["lower_to_coordinates"]
+        store = program.effects[0]
+        value = apply("add", store.value, Const(1.0, store.value.type))
+        made.programs["lower_to_coordinates"] = replace(program, effects=(replace(store, value=value),))
+    found = validate(row_sum, given(), made=made)
+    assert (found.wrong, found.found) == ("lower_to_coordinates", found.expected + 1)
