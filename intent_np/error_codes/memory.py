@@ -8,8 +8,8 @@ ROWS = (
         COMPILE,
         "the index of axis {axis} of '{name}' is not provably inside its extent",
         "An access outside the resource has no meaning and may corrupt memory on the device.",
-        "guard the access with if, derive the index from a domain of that axis, "
-        "or limit it with I.minimum and I.maximum",
+        "derive the index from a domain of that axis (or limit it with I.minimum and I.maximum), guard the access with "
+        "if or with I.gather(..., valid=, fill=), or promise it with I.assume_in_bounds(index, view, axis=)",
     ),
     ErrorCode(
         "E302",
@@ -31,7 +31,8 @@ ROWS = (
         COMPILE,
         "the destination index of '{name}' is not provably unique",
         "Two lanes that write one element are a race.",
-        "index the destination with the points themselves, each in a place of its own",
+        "index the destination with the points themselves, each in a place of its own, promise it with "
+        "I.assume_unique(index), or let lanes meet in I.scatter_reduce or I.atomic",
     ),
     ErrorCode(
         "E305",
@@ -52,8 +53,8 @@ ROWS = (
         "E307",
         COMPILE,
         "'{name}' is read before it is written",
-        "The contents of an I.Out are unspecified until the kernel writes them.",
-        "write it first, or annotate it I.InOut if it keeps its contents",
+        "The contents of an I.Out or a buffer are unspecified until the kernel writes them.",
+        "write it first, give a buffer an init, or annotate a parameter I.InOut if it keeps its contents",
     ),
     ErrorCode(
         "E308",
@@ -69,5 +70,12 @@ ROWS = (
         "An axis has no negative extent, and a subregion is never clamped: its members are members of the source.",
         "guard the statement with if, or limit the bounds and cut a domain of the axis: low = I.clamp(begin, 0, N), "
         "high = I.clamp(end, low, N), and axis[low:high]",
+    ),
+    ErrorCode(
+        "E310",
+        COMPILE,
+        "{operation} has no such memory order",
+        "What does not write can't release, and what does not read can't acquire.",
+        "leave the order relaxed, or choose one that the operation has",
     ),
 )

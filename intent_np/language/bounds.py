@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from intent_np.terms.dtypes import DType, bool_, index
+from intent_np.terms.dtypes import DType, bool_, i64, index
 from intent_np.terms.index import Apply, Cast, Const, Extent, Value, add, const, is_const, mul
-from intent_np.terms.logical import Between, LoopVar
+from intent_np.terms.logical import Between, InBounds, LoopVar, Unique
 from intent_np.terms.operators import OPERATORS
 
 Monomial = tuple[Value, ...]
@@ -53,6 +53,7 @@ def polynomial(v: Value) -> Polynomial:
     """`v` over its atoms."""
     if isinstance(v, Const):
         return {(): v.value} if v.value else {}  # type: ignore[dict-item]
+    v = _widened(v)
     if isinstance(v, Apply):
         match v.op.name, v.args:
             case "add", (a, b):
@@ -75,6 +76,20 @@ def from_polynomial(p: Polynomial) -> Value:
             product = mul(product, atom)
         total = add(total, product)
     return total
+
+
+def _widened(v: Value) -> Value:
+    """An integer that is cast to an index: operations that never leave their dtype are those of the index."""
+    if isinstance(v, Cast) and v.dtype is index and v.mode == "wrap" and _is_exact(v.value.type):
+        inner = v.value
+        if isinstance(inner, Const):
+            return const(int(inner.value))
+        if isinstance(inner, Cast) and inner.value.type is index and inner.dtype is i64:
+            return _widened(inner.value)
+        if isinstance(inner, Apply) and inner.op.name in ("minimum", "maximum", "select", "mod", "floordiv", "bit_and"):
+            kept = inner.args[:-2]
+            return Apply(inner.op, (*kept, *(_widened(Cast(x, index)) for x in inner.args[-2:])))
+    return v
 
 
 def plus(a: Polynomial, b: Polynomial, factor: int = 1) -> Polynomial:
@@ -119,12 +134,21 @@ class _Search:
         self.failed[key] = depth
         cases = _cases(p)
         if cases is not None:
-            found = all(self.holds(q, depth - 1) for q in cases)
+            found = all(self.under(f).holds(q, depth - 1) for f, q in cases)
         else:
             found = any(self.holds(q, depth - 1) for q in self.smaller(p, depth))
         if found:
             self.proved.add(key)
         return found
+
+    def under(self, fact: Value | None) -> _Search:
+        """The same question where one more fact holds."""
+        more = [] if fact is None else list(_stated(fact))
+        if not more:
+            return self
+        inner = _Search([*self.known, *more])
+        inner.steps, self.steps = self.steps // 2, self.steps // 2
+        return inner
 
     def aside(self, v: Value, depth: int) -> bool:
         """A side question on the way to another: whether v >= 0."""
@@ -146,6 +170,8 @@ class _Search:
         """Whether an atom is not negative."""
         if isinstance(a, Extent):
             return True
+        if isinstance(a, InBounds):
+            return True
         if isinstance(a, LoopVar):
             return is_const(a.domain.lo, 0) or self.aside(a.domain.lo, depth)
         if isinstance(a, Cast):
@@ -161,6 +187,13 @@ class _Search:
             yield polynomial(a.domain.lo)
         elif isinstance(a, Between):
             yield polynomial(a.low)
+        elif isinstance(a, InBounds):
+            yield {}
+            yield polynomial(a.value)
+        elif isinstance(a, Unique):
+            yield polynomial(a.value)
+        elif isinstance(a, Cast):
+            yield from self.kept(a, depth)
         elif isinstance(a, Apply):
             match a.op.name, a.args:
                 case "maximum", (x, y):
@@ -172,6 +205,9 @@ class _Search:
                 case "mod", (_, y):
                     if self.aside(y, depth):
                         yield {}
+                case "bit_and", (x, y):
+                    if self.aside(x, depth) or self.aside(y, depth):
+                        yield {}
 
     def upper(self, a: Value, depth: int) -> Iterator[Polynomial]:
         """Polynomials that are at least the atom `a`."""
@@ -181,6 +217,13 @@ class _Search:
             yield plus(polynomial(a.domain.hi), {(): -1})
         elif isinstance(a, Between):
             yield polynomial(a.high)
+        elif isinstance(a, InBounds):
+            yield plus(polynomial(a.extent), {(): -1})
+            yield polynomial(a.value)
+        elif isinstance(a, Unique):
+            yield polynomial(a.value)
+        elif isinstance(a, Cast):
+            yield from self.kept(a, depth)
         elif isinstance(a, Apply):
             match a.op.name, a.args:
                 case "minimum", (x, y):
@@ -189,10 +232,23 @@ class _Search:
                 case "mod", (_, y):
                     if self.aside(y, depth):
                         yield plus(polynomial(y), {(): -1})
+                case "bit_and", (x, y):
+                    for side in (x, y):
+                        if self.aside(side, depth):
+                            yield polynomial(side)
                 case "floordiv", (x, y):
                     yield from self.quotient(polynomial(x), polynomial(y), depth)
                     if self.aside(x, depth) and self.aside(y, depth):
                         yield polynomial(x)
+
+    def kept(self, a: Cast, depth: int) -> Iterator[Polynomial]:
+        """An index that was cast to an integer and back, where the integer holds it."""
+        inner = a.value
+        if isinstance(inner, Cast) and inner.mode == "wrap" and inner.value.type is index and inner.dtype.is_integer:
+            (least, most), p = inner.dtype.range, polynomial(inner.value)
+            near = min(depth - 1, ASIDE)
+            if self.holds(plus(p, {(): -least}), near) and self.holds(minus({(): most}, p), near):
+                yield p
 
     def quotient(self, x: Polynomial, y: Polynomial, depth: int) -> Iterator[Polynomial]:
         """Bounds of x // y for a y that is one product of extents: where x <= y * q + r, it is at most q + r // y."""
@@ -216,13 +272,17 @@ class _Search:
                         yield plus(plus(p, {m: -c}), times({rest: c}, bound))
 
 
-def _cases(p: Polynomial) -> list[Polynomial] | None:
-    """p with a minimum (of positive sign), a maximum (of negative sign) or a selection as each of what it may be."""
+def _cases(p: Polynomial) -> list[tuple[Value | None, Polynomial]] | None:
+    """p with a minimum (of positive sign), a maximum (of negative sign) or a selection as each of what it may be, and
+    what holds where it is."""
     for m, c in p.items():
         for i, atom in enumerate(m):
             if isinstance(atom, Apply) and atom.op.name in ("select", "minimum" if c > 0 else "maximum"):
                 rest = {m[:i] + m[i + 1 :]: c}
-                return [plus(plus(p, {m: -c}), times(rest, polynomial(x))) for x in atom.args[-2:]]
+                picked = atom.args[0] if atom.op.name == "select" else None
+                facts = (None, None) if picked is None else (picked, Apply(OPERATORS["not"], (picked,)))
+                sides = (plus(plus(p, {m: -c}), times(rest, polynomial(x))) for x in atom.args[-2:])
+                return list(zip(facts, sides, strict=True))
     return None
 
 
@@ -289,4 +349,4 @@ def _integer(v: Value) -> Polynomial:
     """An integer of any dtype as what its cast to an index is; sums of narrower dtypes wrap, and stay atoms."""
     if v.type is index or isinstance(v, Const):
         return polynomial(v)
-    return {(Cast(v, index),): 1}
+    return polynomial(Cast(v, index))

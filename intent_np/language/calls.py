@@ -28,7 +28,7 @@ from intent_np.terms.logical import (
     inlined,
     shape_of,
 )
-from intent_np.terms.normal import Arg, Proj, View
+from intent_np.terms.normal import Arg, Memory, Proj
 
 from .arithmetic import known
 from .context import Capture, capture, fail, static
@@ -113,7 +113,7 @@ def _builtin(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict
     if name == "len" and len(args) == 1 and not keywords:
         return _length(args[0])
     if name in _ON_VALUES:
-        if any(isinstance(a, Value | View | Domain) for a in args):
+        if any(isinstance(a, Value | Memory | Domain) for a in args):
             raise fail("E102", construct=f"{name}() of a value known only at run time", suggestion=_ON_VALUES[name])
         return known(name, lambda *a: function(*a, **keywords), *args)
     raise fail("E102", construct=f"the builtin {name}", suggestion="use the operations of intent_np.language")
@@ -138,7 +138,7 @@ def _length(v: Any) -> Any:
         return len(v)
     if isinstance(v, Domain):
         return static(v.extent)
-    shape = v.shape if isinstance(v, View) else shape_of(v) if is_tensor(v) else ()
+    shape = v.shape if isinstance(v, Memory) else shape_of(v) if is_tensor(v) else ()
     if not shape:
         raise fail("E113", name="len", signature="len(tensor)", found=describe(v))
     return static(shape[0])
@@ -250,7 +250,7 @@ def _closed(v: Any) -> bool:
     """Whether an argument is a value, or known and the same wherever the helper's body stands."""
     if isinstance(v, Value):
         return isinstance(element(v.type), DType) and not isinstance(v, Const)
-    if isinstance(v, View):
+    if isinstance(v, Memory):
         return False
     if isinstance(v, Domain):
         return not any(True for cls in (LoopVar, State, Formal, Arg) for _ in find(v, cls))

@@ -45,7 +45,7 @@ def combined(operation: str, value: Any, identity: Any, combine: Any, operands: 
             raise fail("E204", left=str(describe(values[0])), right=describe(v), found="components of different shapes")
     dtypes = tuple(element(v.type) for v in values)
     identities = tuple(_identity(operation, i, d) for i, d in zip(leaves(identity), dtypes, strict=True))
-    region, used = _combine(operation, value, dtypes, combine, operands)
+    region, used = closed(operation, value, dtypes, combine, operands)
     return Combined(tuple(values), shape, identities, region, used)
 
 
@@ -64,7 +64,7 @@ def _identity(operation: str, v: Any, d: DType) -> Const:
     )
 
 
-def _combine(
+def closed(
     operation: str, value: Any, dtypes: tuple[DType, ...], combine: Any, operands: Any
 ) -> tuple[Combine, tuple[Value, ...]]:
     """The combine read over arguments: closed, pure, one body a component; and the scalars that it uses."""

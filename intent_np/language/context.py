@@ -10,19 +10,34 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from intent_np.errors import Errors, IntentError, Span, error
-from intent_np.terms.core import Term, arena, children
+from intent_np.terms.core import Term, arena, children, replace
 from intent_np.terms.index import Const, Extent, Value
-from intent_np.terms.logical import Domain, LoopVar, Write, performed
-from intent_np.terms.normal import Effect, View
+from intent_np.terms.logical import Allocate, Atomic, Domain, LoopVar, performed, written
+from intent_np.terms.normal import Effect, Memory, View
 
 from .source import Source
+
+
+class Home(NamedTuple):
+    """How many loops, and how many of them unordered, are around where something was made."""
+
+    loops: int = 0
+    points: int = 0
+
+
+class Around(NamedTuple):
+    """The members in hand where a statement stands, and whether they say how often it is performed."""
+
+    loops: tuple[LoopVar, ...]
+    counted: bool
 
 
 class Saved(NamedTuple):
     """A moment of a capture."""
 
     effects: list[Effect]
-    written: dict[View, Effect | None]
+    seen: set[Effect]
+    written: dict[Memory, Effect | None]
     errors: Errors
     loop_names: dict[str, int]
 
@@ -45,7 +60,12 @@ class Capture:
         self.facts: tuple[Value, ...] = ()  # predicates that hold where the capture stands
         self.loops: tuple[LoopVar, ...] = ()  # members in hand of all enclosing loops
         self.points: tuple[LoopVar, ...] = ()  # those of parallel loops
-        self.written: dict[View, Effect | None] = {}  # the last effect that wrote each view
+        self.repeats = (0, False)  # how many loops are around, and whether one is known by its condition alone
+        self.written: dict[Memory, Effect | None] = {}  # the last effect that wrote each view or buffer
+        self.seen: set[Effect] = set()  # the statements so far
+        self.homes: dict[Any, Home] = {}  # of buffers
+        self.tickets: list[Atomic] = []  # atomic counts whose old values were taken for unique
+        self.around: dict[Effect, Around] = {}  # of atomic accesses
         self.calls: tuple[Any, ...] = ()  # helpers being captured, outermost first
         self.pure: str = ""  # why effects are illegal here, if they are
         self.regions = 0  # how many functions of slices are being read, one inside another
@@ -88,32 +108,47 @@ class Capture:
 
     # ---- effects
 
-    def emit(self, effect: Effect) -> None:
+    def emit(self, effect: Any) -> Any:
+        """The statement as it stands here: one that was made before is told apart from this one."""
+        while effect in self.seen and hasattr(effect, "again"):
+            effect = replace(effect, again=effect.again + 1)
+        self.seen.add(effect)
         self.effects.append(effect)
+        if isinstance(effect, Allocate):
+            self.homes[effect.buffer] = Home(self.repeats[0], len(self.points))
+        elif isinstance(effect, Atomic):
+            self.around[effect] = Around(self.loops, not self.repeats[1])
         for w in performed(effect):
-            if isinstance(w, Write):
-                self.written[w.view] = w
+            if (target := written(w)) is not None:
+                self.written[target] = w  # type: ignore[assignment]
+        return effect
+
+    def home(self, target: Memory) -> Home:
+        """Where a view or a buffer begins to exist."""
+        return self.homes.get(target, Home())
 
     @contextmanager
     def block(
-        self, *facts: Value, points: tuple[LoopVar, ...] = (), members: tuple[LoopVar, ...] = ()
+        self, *facts: Value, points: tuple[LoopVar, ...] = (), members: tuple[LoopVar, ...] = (), repeated: bool = False
     ) -> Iterator[list[Effect]]:
-        """A nested list of effects, in which these facts hold, with these points and ordered members in hand."""
-        saved = self.effects, self.facts, self.loops, self.points
+        """A nested list of effects, in which these facts hold, with these points and ordered members in hand; one that
+        is `repeated` without members as often as a condition holds."""
+        saved = self.effects, self.facts, self.loops, self.points, self.repeats
+        self.repeats = (self.repeats[0] + bool(points or repeated), self.repeats[1] or repeated and not members)
         self.effects, self.facts = [], (*self.facts, *facts)
         self.loops, self.points = (*self.loops, *points, *members), (*self.points, *points)
         try:
             yield self.effects
         finally:
-            self.effects, self.facts, self.loops, self.points = saved
+            self.effects, self.facts, self.loops, self.points, self.repeats = saved
 
     def saved(self) -> Saved:
         """What `restore` needs to forget everything read from here on."""
-        return Saved(list(self.effects), dict(self.written), self.errors.copy(), dict(self.loop_names))
+        return Saved(list(self.effects), set(self.seen), dict(self.written), self.errors.copy(), dict(self.loop_names))
 
     def restore(self, saved: Saved) -> None:
         """Forget the effects and errors since `saved` was taken."""
-        self.effects[:], self.written = saved.effects, dict(saved.written)
+        self.effects[:], self.seen, self.written = saved.effects, set(saved.seen), dict(saved.written)
         self.errors, self.loop_names = saved.errors.copy(), dict(saved.loop_names)
 
     @contextmanager

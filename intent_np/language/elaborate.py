@@ -13,7 +13,7 @@ from intent_np.terms.core import arena
 from intent_np.terms.dtypes import DType, bool_, f64, i64, index
 from intent_np.terms.index import Apply, Cast, Const, Value, apply, const
 from intent_np.terms.logical import Convert, Domain, Pointwise, Read, TensorType, broadcast, element, shape_of
-from intent_np.terms.normal import View
+from intent_np.terms.normal import Memory
 from intent_np.terms.operators import OPERATORS, Op
 
 from .context import capture, fail
@@ -117,8 +117,8 @@ def value(v: Operand, d: DType | None = None) -> Value:
 
 def _elements(v: Any) -> str:
     """How to get from something to its elements."""
-    if isinstance(v, View):
-        return f"read its elements: {v.name}[{', '.join(':' * len(v.shape)) or '()'}]"
+    if isinstance(v, Memory):
+        return f"read its elements: {v.name}[{', '.join(':' * len(v.shape)) or '()'}]"  # type: ignore[attr-defined]
     if isinstance(v, Domain):
         return "take its coordinates with I.indices(domain)"
     return "take the components apart first" if isinstance(v, tuple | Record) else ""
@@ -126,8 +126,8 @@ def _elements(v: Any) -> str:
 
 def describe(v: Any) -> str:
     """What a captured thing is, in a word or two."""
-    if isinstance(v, View):
-        return f"the view {v.name}"
+    if isinstance(v, Memory):
+        return f"the {'buffer' if v.mode == 'buffer' else 'view'} {v.name}"  # type: ignore[attr-defined]
     if isinstance(v, Domain):
         return "a domain"
     if isinstance(v, Value):

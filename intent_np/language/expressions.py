@@ -14,7 +14,7 @@ from intent_np.terms.core import find
 from intent_np.terms.dtypes import DType
 from intent_np.terms.index import Const, Value
 from intent_np.terms.logical import Branch, Domain, Read, Take, element, shape_of
-from intent_np.terms.normal import View
+from intent_np.terms.normal import Memory
 
 from . import calls
 from .arithmetic import binary, compare, is_bool, logic, negated, truth, unary
@@ -177,8 +177,8 @@ def attribute(base: Any, name: str) -> Any:
         if name not in base.names:
             raise fail("E101", name=name, candidates=base.names)
         return base.values[base.names.index(name)]
-    if isinstance(base, View | Value):
-        shape = base.shape if isinstance(base, View) else shape_of(base)
+    if isinstance(base, Memory | Value):
+        shape = base.shape if isinstance(base, Memory) else shape_of(base)  # type: ignore[attr-defined]
         found = {
             "shape": lambda: tuple(map(static, shape)),
             "dtype": lambda: element(base.type),
@@ -200,7 +200,7 @@ def attribute(base: Any, name: str) -> Any:
 
 def subscript(base: Any, items: Any) -> Any:
     """`base[items]`."""
-    if isinstance(base, View):
+    if isinstance(base, Memory):
         return read(base, items)
     if isinstance(base, Domain):
         if not isinstance(items, Slice):

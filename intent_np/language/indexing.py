@@ -7,10 +7,14 @@ from typing import Any
 
 from intent_np.rules.simplify import simplify
 from intent_np.terms.core import arena
+from intent_np.terms.dtypes import DType, bool_, index
 from intent_np.terms.index import Const, Value, add, apply, const, is_const, le, mul, sub
 from intent_np.terms.logical import (
+    Allocate,
     Along,
     At,
+    AtEach,
+    Convert,
     Domain,
     NewAxis,
     Read,
@@ -19,13 +23,15 @@ from intent_np.terms.logical import (
     Write,
     broadcast,
     element,
+    placed,
     shape_of,
 )
-from intent_np.terms.normal import View
+from intent_np.terms.normal import Memory
 
 from . import bounds, races
 from .context import capture, fail, static
-from .elaborate import describe, extent_text, index_value, is_literal, is_tensor, shape_text, show, value
+from .elaborate import describe, extent_text, fit, index_value, is_literal, is_tensor, shape_text, show, value
+from .elements import fitted, positions
 
 
 @dataclass(frozen=True)
@@ -113,8 +119,9 @@ def known() -> tuple[Value, ...]:
     return (*state.facts, *inside)
 
 
-def subscripts(name: str, shape: tuple[Value, ...], items: Any) -> tuple[Subscript, ...]:
-    """One entry for each axis of the resource and each new one: coordinates of a view, or positions in a value."""
+def subscripts(name: str, shape: tuple[Value, ...], items: Any, valid: Value | None = None) -> tuple[Subscript, ...]:
+    """One entry for each axis of the resource and each new one: coordinates of a view, or positions in a value.  Every
+    lane that is `valid` is proved to be inside."""
     entries = list(items) if isinstance(items, tuple) else [items]
     count = sum(i is not None and i is not Ellipsis for i in entries)
     dots = [k for k, i in enumerate(entries) if i is Ellipsis]
@@ -122,60 +129,87 @@ def subscripts(name: str, shape: tuple[Value, ...], items: Any) -> tuple[Subscri
         raise fail("E205", name=name, rank=len(shape), count=count, found=f"{count} subscripts for {shape_text(shape)}")
     rest = [Slice(None, None, None)] * (len(shape) - count)
     if dots:
+        beside = entries[dots[0] - 1 : dots[0]] + entries[dots[0] + 1 : dots[0] + 2]
+        if not rest and any(map(is_tensor, entries)) and len(beside) == 2 and all(map(_is_place, beside)):
+            suggestion = "leave it out: NumPy would put the joint axes in front, as if axes stood between them"
+            raise fail("E102", construct="... for no axes between coordinates", suggestion=suggestion)
         entries[dots[0] : dots[0] + 1] = rest
     else:
         entries += rest
-    made: list[Subscript] = []
-    axis = 0
-    for item in entries:
-        if item is None:
-            made.append(NewAxis())
-        else:
-            made.append(_subscript(name, axis, shape[axis], item))
-            axis += 1
-    return tuple(made)
+    extents = iter(enumerate(shape))
+    made = tuple(NewAxis() if i is None else _subscript(name, *next(extents), i) for i in entries)
+    fit([s.value for s in made if isinstance(s, AtEach)], f"the index of {name}")
+    _prove(name, shape, entries, made, valid)
+    return made
+
+
+def _is_place(item: Any) -> bool:
+    """Whether an entry is a coordinate or a tensor of them."""
+    return isinstance(item, Value) or is_literal(item)
 
 
 def _subscript(name: str, axis: int, extent: Value, item: Any) -> Subscript:
-    match item:
-        case Slice():
-            return Along(_slice(name, axis, extent, item))
-        case Domain():
-            _inside(name, axis, extent, item)
-            return Along(item)
+    if isinstance(item, Slice):
+        return Along(_slice(name, axis, extent, item))
+    if isinstance(item, Domain):
+        _inside(name, axis, extent, item)
+        return Along(item)
     if is_tensor(item):
-        raise fail(
-            "E102",
-            construct="a tensor as a subscript",
-            suggestion="index with domains, slices and integer scalars",
-            found=show(item),
-        )
+        return _tensor(item)
     if not is_literal(item) and not isinstance(item, Value):
         raise fail(
             "E102",
             construct=f"{describe(item)} as a subscript",
-            suggestion="index with domains, slices, None and integers",
+            suggestion="index with domains, slices, None, integers and integer tensors",
         )
     if is_literal(item) and not isinstance(item, bool) and isinstance(item, int):
         return At(_static(name, axis, extent, item))
-    at = simplify(index_value(item)) if isinstance(item, Const) else index_value(item)
-    facts = known()
-    if not (bounds.nonnegative(at, facts) and bounds.below(at, extent, facts)):
-        raise outside(name, axis, extent, extent_text(at), facts)
-    return At(at)
+    return At(simplify(index_value(item)) if isinstance(item, Const) else index_value(item))
+
+
+def _tensor(item: Value) -> Subscript:
+    """A tensor of coordinates; of rank 0, the one in it."""
+    d = element(item.type)
+    if d is bool_:
+        raise fail(
+            "E102",
+            construct="a bool tensor as a subscript",
+            suggestion="the number of elements would depend on the data: use I.gather(..., valid=, fill=) or I.select",
+            found=show(item),
+        )
+    if not isinstance(d, DType) or not d.is_integer:
+        raise fail("E202", operation="a subscript", dtype=d, expected="integers", found=show(item))
+    if not shape_of(item):
+        return At(index_value(Take(item, ())))
+    return AtEach(item if d is index else Convert(item, index))
 
 
 def _static(name: str, axis: int, extent: Value, item: int) -> Value:
-    """A Python int, negative from the end: decided now, or proved from what is known of the extent."""
+    """A Python int, negative from the end."""
     if isinstance(extent, Const):
         size = static(extent)
         if not -size <= item < size:
             raise fail("E308", index=item, axis=axis, name=name, extent=size, found=f"index {item}")
         return const(item % size)
-    needed = const(-item - 1 if item < 0 else item)
-    if not bounds.below(needed, extent, known()):
-        raise outside(name, axis, extent, str(item), known())
     return simplify(add(extent, const(item))) if item < 0 else const(item)
+
+
+def _prove(
+    name: str, shape: tuple[Value, ...], entries: list[Any], made: tuple[Subscript, ...], valid: Value | None
+) -> None:
+    """E301 where a coordinate is not certainly inside; those of domains have been proved already."""
+    where = positions(placed(made).shape)
+    facts = known() if valid is None else (*known(), fitted(valid, where))
+    axes = iter(enumerate(shape))
+    for item, s, own in zip(entries, made, placed(made).axes, strict=True):
+        if isinstance(s, NewAxis):
+            continue
+        axis, extent = next(axes)
+        if isinstance(s, Along):
+            continue
+        at = s.value if isinstance(s, At) else fitted(s.value, tuple(where[a] for a in own))  # type: ignore[attr-defined]
+        if not (bounds.nonnegative(at, facts) and bounds.below(at, extent, facts)):
+            raise outside(name, axis, extent, str(item) if is_literal(item) else extent_text(at), facts)
 
 
 def _slice(name: str, axis: int, extent: Value, part: Slice) -> Domain:
@@ -222,46 +256,91 @@ def outside(name: str, axis: int, extent: Value, index: str, facts: tuple[Value,
 # ---- access ------------------------------------------------------------------------------------------------------
 
 
-def read(source: View | Value, items: Any) -> Value:
-    """`source[items]` as a value."""
+def read(source: Memory | Value, items: Any, valid: Any = None, fill: Any = None) -> Value:
+    """`source[items]` as a value; lanes that are not `valid` touch nothing and give `fill`."""
     state = capture()
-    if isinstance(source, View):
-        entries = subscripts(source.name, source.shape, items)
-        if source.mode == "out" and source not in state.written:
-            raise fail("E307", name=source.name)
-        return Read(source, entries, state.written.get(source))
-    if not is_tensor(source):
+    if isinstance(source, Memory):
+        shape, d, name = source.shape, source.dtype, source.name  # type: ignore[attr-defined]
+    elif is_tensor(source):
+        shape, d, name = shape_of(source), element(source.type), arena().names.get(source, "the value")
+    else:
         raise fail("E205", name="a scalar", rank=0, count=1, found=show(source))
-    name = arena().names.get(source, "the value")
-    entries = subscripts(name, shape_of(source), items)
-    if entries == tuple(Along(whole(e)) for e in shape_of(source)):
+    mask = None if valid is None else condition(valid)
+    entries = subscripts(name, shape, items, mask)
+    lanes: tuple[Value, ...] = ()
+    if mask is not None:
+        filled = value(fill, d)
+        spread(name, entries, filled, d)
+        spread(name, entries, mask, bool_)
+        lanes = (mask, filled)
+    if isinstance(source, Memory):
+        initialised(source)
+        return Read(source, entries, state.written.get(source), *lanes)
+    if entries == tuple(Along(whole(e)) for e in shape):
         return source
-    return Take(source, entries)
+    return Take(source, entries, *lanes)
 
 
-def write(target: View, items: Any, v: Any) -> None:
-    """`target[items] = v`."""
+def initialised(source: Memory) -> None:
+    """E307 where nothing can have written what is read: an output, or a buffer of the kernel's own."""
     state = capture()
-    if target.mode == "in":
-        raise fail("E302", name=target.name)
-    if state.pure:
-        raise fail("E306", effect=f"a write to '{target.name}'", found=state.pure)
-    entries = subscripts(target.name, target.shape, items)
-    v = value(v, target.dtype)
-    if element(v.type) is not target.dtype:
-        raise fail("E209", name=target.name, dtype=target.dtype, found_dtype=element(v.type), found=show(v))
-    shape = tuple(const(1) if isinstance(e, NewAxis) else e.domain.extent for e in entries if not isinstance(e, At))  # type: ignore[attr-defined]
-    given = shape_of(v)
+    last = state.written.get(source)
+    fresh = isinstance(last, Allocate) and state.repeats[0] == state.home(source).loops  # else an iteration may have
+    if fresh or source.mode == "out" and last is None:  # type: ignore[attr-defined]
+        raise fail("E307", name=source.name)  # type: ignore[attr-defined]
+
+
+def condition(v: Any) -> Value:
+    """A validity: bool, elementwise."""
+    made = value(v, bool_)
+    if element(made.type) is not bool_:
+        raise fail(
+            "E202",
+            operation="valid",
+            dtype=show(made),
+            expected="bool",
+            found=show(made),
+            fix="compare it, for example index < extent",
+        )
+    return made
+
+
+def spread(name: str, entries: tuple[Subscript, ...], v: Value, d: DType) -> None:
+    """A value for each lane of an access: its dtype, and a shape that broadcasts to that of the index."""
+    shape, given = placed(entries).shape, shape_of(v)
+    if element(v.type) is not d:
+        raise fail("E209", name=name, dtype=d, found_dtype=element(v.type), found=show(v))
     try:
         fits = len(given) <= len(shape) and broadcast((shape, given)) == shape
     except TypeError:
         fits = False
     if not fits:
-        raise fail(
-            "E204",
-            left=shape_text(shape),
-            right=shape_text(given),
-            found=f"a value of {shape_text(given)} assigned to {target.name} at {shape_text(shape)}",
-        )
-    races.written_once(target, entries, state.points, known())
-    state.emit(Write(target, entries, v))
+        found = f"a value of {shape_text(given)} assigned to {name} at {shape_text(shape)}"
+        raise fail("E204", left=shape_text(shape), right=shape_text(given), found=found)
+
+
+def destination(
+    target: Memory, items: Any, values: tuple[Any, ...], valid: Any = None
+) -> tuple[tuple[Subscript, ...], tuple[Value, ...], Value | None]:
+    """The subscripts, values and validity of an access that may write: all judged."""
+    state, name = capture(), target.name  # type: ignore[attr-defined]
+    if target.mode == "in":  # type: ignore[attr-defined]
+        raise fail("E302", name=name)
+    if state.pure:
+        raise fail("E306", effect=f"a write to '{name}'", found=state.pure)
+    mask = None if valid is None else condition(valid)
+    entries = subscripts(name, target.shape, items, mask)  # type: ignore[attr-defined]
+    given = tuple(value(v, target.dtype) for v in values)  # type: ignore[attr-defined]
+    for v in given:
+        spread(name, entries, v, target.dtype)  # type: ignore[attr-defined]
+    if mask is not None:
+        spread(name, entries, mask, bool_)
+    return entries, given, mask
+
+
+def write(target: Memory, items: Any, v: Any, valid: Any = None) -> None:
+    """`target[items] = v`, in the lanes that are `valid`."""
+    state = capture()
+    entries, (given,), mask = destination(target, items, (v,), valid)
+    races.written_once(target, entries, state.points[state.home(target).points :], known(), mask)
+    state.emit(Write(target, entries, given, mask))

@@ -103,6 +103,6 @@ def _parallel(f: Frame, s: ast.For, over: Points, collect: bool) -> None:
     f.names = before | {n: Missing("E120", {"name": n}) for n in inside}
     if effects:
         made = Parallel(tuple(points), tuple(effects))
-        for problem in races.read_alone(made):
+        for problem in races.kept_apart(made):
             state.errors.add(problem)
         state.emit(made)

@@ -22,12 +22,12 @@ from intent_np.terms.logical import (
     Read,
     Start,
     State,
-    Write,
     element,
     performed,
     shape_of,
+    written,
 )
-from intent_np.terms.normal import Effect, View
+from intent_np.terms.normal import Effect, Memory
 
 from . import bounds, exits
 from .arithmetic import logic, negated, truth
@@ -150,7 +150,7 @@ class _Attempt:
     changed: list[str]
     dtypes: dict[str, list[DType]]
     collect: bool
-    marked: frozenset[View] = frozenset()
+    marked: frozenset[Memory] = frozenset()
     assumed: list[tuple[State, bool, Value]] = field(default_factory=list)  # a state is at least, or at most, a value
     refuted: list[tuple[State, bool, Value]] = field(default_factory=list)
 
@@ -178,10 +178,10 @@ class _Attempt:
         for view in self.marked:
             state.written[view] = Start(self.name)
         facts = [_stated(s, least, bound) for s, least, bound in self.assumed]
-        with state.block(*facts, members=self.head.members):
+        with state.block(*facts, members=self.head.members, repeated=True):
             self.asked = self.head.ask()
         facts += [self.asked] if isinstance(self.asked, Value) else []
-        with state.block(*facts, members=self.head.members) as effects:
+        with state.block(*facts, members=self.head.members, repeated=True) as effects:
             self.head.bind()
             statements.execute(f, self.head.s.body, self.collect)
             self.yields = {n: f.names[n] for n in self.inits}
@@ -206,9 +206,9 @@ class _Attempt:
         other = [x for x in (self.asked, *self.left.values(), *leaves(self.result)) if isinstance(x, Value)]
         return performed(*self.effects, *carried, *other)
 
-    def rewritten(self, earlier: dict[View, Effect | None]) -> frozenset[View]:
-        """The views that the body writes and also reads as an earlier iteration left them."""
-        touched = {t.view for t in self._inside() if isinstance(t, Write)}
+    def rewritten(self, earlier: dict[Memory, Effect | None]) -> frozenset[Memory]:
+        """The views and buffers that the body writes and also reads as an earlier iteration left them."""
+        touched = {written(t) for t in self._inside()}
         return frozenset(
             t.view
             for t in self._inside()

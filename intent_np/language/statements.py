@@ -12,7 +12,7 @@ from intent_np.terms.core import Term, named
 from intent_np.terms.dtypes import DType, bool_
 from intent_np.terms.index import Const, Value
 from intent_np.terms.logical import Branch, Domain, LoopVar, element
-from intent_np.terms.normal import View
+from intent_np.terms.normal import Memory
 
 from . import exits, loops
 from .arithmetic import binary, negated, truth
@@ -154,7 +154,7 @@ def assign(f: Frame, target: ast.expr, v: Any) -> None:
         case ast.Subscript(value=base, slice=items):
             where = evaluate(f, base)
             with state.at(f.source, target):
-                if not isinstance(where, View):
+                if not isinstance(where, Memory):
                     raise fail("E118", what=describe(where))
                 write(where, evaluate(f, items), v)
         case _:
@@ -198,7 +198,7 @@ def _augmented(f: Frame, target: ast.expr, op: ast.operator, node: ast.expr) -> 
     """`a += b` is `a = a + b`; the subscript of a view is evaluated once."""
     if isinstance(target, ast.Subscript):
         where, items = evaluate(f, target.value), evaluate(f, target.slice)
-        if not isinstance(where, View):
+        if not isinstance(where, Memory):
             raise fail("E118", what=describe(where))
         with capture().at(f.source, target):
             old = subscript(where, items)

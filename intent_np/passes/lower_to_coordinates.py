@@ -20,7 +20,7 @@ from ..terms import logical as L
 from ..terms.core import arena, find, inherit, named, replace, rewrite
 from ..terms.dtypes import index
 from ..terms.index import Apply, Cast, Const, Value, add, apply, conjunction, const, is_const, mul, sub
-from ..terms.normal import NORMAL, Axis, Contract, Coord, Load, Program, Proj, Reduce, Store, builtin, identity
+from ..terms.normal import NORMAL, Axis, Contract, Coord, Load, Program, Proj, Reduce, Store, View, builtin, identity
 from .base import nanopass
 
 
@@ -91,14 +91,10 @@ class _Lowering:
     def _domains(self, v: Value) -> tuple[L.Domain, ...]:
         shape = L.shape_of(v)
         if isinstance(v, (L.Read, L.Take)):
-            found = [None if isinstance(s, L.NewAxis) else s.domain for s in v.subscripts if not isinstance(s, L.At)]  # type: ignore[attr-defined]
-            if isinstance(v, L.Take):
-                inner = iter(self.domains(v.value))
-                kept = [(s, next(inner) if not isinstance(s, L.NewAxis) else None) for s in v.subscripts]
-                found = [_kept_domain(s, d) for s, d in kept if not isinstance(s, L.At)]
+            found = self._indexed(v.subscripts, self.domains(v.value) if isinstance(v, L.Take) else None)
         elif isinstance(v, L.Indices):
             found = [v.domain]
-        elif isinstance(v, L.Convert):
+        elif isinstance(v, (L.Convert, L.InBounds, L.Unique)):
             found = list(self.domains(v.value))
         elif isinstance(v, L.Transpose):
             inner_domains = self.domains(v.value)
@@ -117,6 +113,20 @@ class _Lowering:
         return tuple(
             d if d is not None and d.extent is e else L.Domain(const(0), e) for d, e in zip(found, shape, strict=True)
         )
+
+    def _indexed(self, subscripts: tuple[L.Subscript, ...], inner: tuple[L.Domain, ...] | None) -> list[Any]:
+        """The domains of the axes of an access, to a value whose own dimensions run over `inner`."""
+        place = L.placed(subscripts)
+        found: list[Any] = [None] * len(place.shape)
+        own = iter(inner or ())
+        for s, axes in zip(subscripts, place.axes, strict=True):
+            d = None if isinstance(s, L.NewAxis) else next(own, None)
+            if isinstance(s, L.Along):
+                found[axes[0]] = _kept_domain(s, d)
+        tensors = tuple(s.value for s in subscripts if isinstance(s, L.AtEach))
+        for a, d in zip(place.joint, self._merged(tensors, len(place.joint)), strict=True):
+            found[a] = d
+        return found
 
     def _merged(self, values: tuple[Value, ...], rank: int) -> list[Any]:
         found: list[Any] = [None] * rank
@@ -178,11 +188,14 @@ class _Lowering:
                 return Coord(a) if v.domain.step is None else self._absolute(v.domain, Coord(a))
             case L.Read():
                 after = self.stores.get(v.after) if isinstance(v.after, L.Write) else None
-                return Load(v.view, (yield from self._indices(v.subscripts, where)), after=after)
+                return (yield from self._read(v, where, after))
+            case L.Take():
+                element = yield v.value, (yield from self._indices(v.subscripts, where))
+                return element if v.valid is None else (yield from self._filled(v, element, where))
             case L.Between():
                 return (yield v.value, ())
-            case L.Take():
-                return (yield v.value, (yield from self._indices(v.subscripts, where)))
+            case L.InBounds() | L.Unique():
+                return (yield v.value, where)
             case L.Indices():
                 return self._absolute(v.domain, where[0])
             case L.Pointwise():
@@ -208,15 +221,32 @@ class _Lowering:
                 return Proj((yield v.value, where), v.position)
         raise error("E708", _span(v), construct=getattr(v, "spelled", f"a value of kind {type(v).__name__}"))
 
+    def _read(self, v: L.Read, where: Positions, after: Any) -> Generator[Asked, Any, Any]:
+        if not isinstance(v.view, View):
+            raise error("E708", _span(v), construct="I.buffer")
+        index = yield from self._indices(v.subscripts, where)
+        if v.valid is None or v.fill is None:
+            return Load(v.view, index, after=after)
+        valid = yield self.fitted(v.valid, where)
+        fill = yield self.fitted(v.fill, where)
+        if isinstance(fill, Const):
+            return Load(v.view, index, valid, fill.value, after)
+        return apply("select", valid, node(Load(v.view, index, valid, after=after)), fill)
+
+    def _filled(self, v: Any, element: Value, where: Positions) -> Generator[Asked, Any, Any]:
+        """An element of a value where it is valid, else the fill."""
+        valid = yield self.fitted(v.valid, where)
+        return apply("select", valid, _guarded(element, valid), (yield self.fitted(v.fill, where)))
+
     def _indices(self, subscripts: tuple[L.Subscript, ...], where: Positions) -> Generator[Asked, Any, Positions]:
-        rest, out = iter(where), []
-        for s in subscripts:
+        out: list[Any] = []
+        for s, axes in zip(subscripts, L.placed(subscripts).axes, strict=True):
             if isinstance(s, L.At):
                 out.append((yield s.value, ()))
-                continue
-            p = next(rest)
-            if isinstance(s, L.Along):
-                out.append(self._absolute(s.domain, p))
+            elif isinstance(s, L.Along):
+                out.append(self._absolute(s.domain, where[axes[0]]))
+            elif isinstance(s, L.AtEach):
+                out.append((yield self.fitted(s.value, tuple(where[a] for a in axes))))
         return tuple(out)
 
     def _reshaped(self, old: Positions, new: Positions, where: Positions) -> Positions:
@@ -306,25 +336,28 @@ class _Lowering:
                 case L.Assert() | L.Print():  # for the reference, which looks inside
                     pass
                 case _:
-                    raise error("E708", _span(s), construct=f"a statement of kind {type(s).__name__}")
+                    raise error(
+                        "E708", _span(s), construct=getattr(s, "spelled", f"a statement of kind {type(s).__name__}")
+                    )
         return out
 
     def _write(self, s: L.Write, guards: tuple[Value, ...]) -> Store:
+        if not isinstance(s.view, View):
+            raise error("E708", _span(s), construct="I.buffer")
         points = frozenset().union(*(self.scalar(p.value).lanes for p in s.subscripts if isinstance(p, L.At)))
         taken: frozenset[Any] = frozenset(points)
         positions: list[Any] = []
-        for p in s.subscripts:
-            if isinstance(p, L.NewAxis):
+        for e, known in zip(L.placed(s.subscripts).shape, self._indexed(s.subscripts, None), strict=True):
+            if is_const(e, 1):
                 positions.append(const(0))
-            elif isinstance(p, L.Along):
-                if is_const(p.domain.extent, 1):
-                    positions.append(const(0))
-                else:
-                    a = self.axis(p.domain, taken)
-                    taken |= {a}
-                    positions.append(self.position(p.domain, a))
+            else:
+                d = known if known is not None and known.extent is e else L.Domain(const(0), e)
+                a = self.axis(d, taken)
+                taken |= {a}
+                positions.append(self.position(d, a))
         value = self.at(*self.fitted(s.value, tuple(positions)))
-        condition = conjunction(*guards)
+        valid = None if s.valid is None else self.at(*self.fitted(s.valid, tuple(positions)))
+        condition = conjunction(*guards, valid)
         if condition is not None:
             value = _guarded(value, condition)
         index = _finished(self._indices(s.subscripts, tuple(positions)), self.at)

@@ -9,6 +9,7 @@ from ..terms.index import Cast, Const, Value, add, apply, is_const, mul
 from ..terms.logical import (
     Along,
     At,
+    AtEach,
     Domain,
     Filled,
     NewAxis,
@@ -17,6 +18,7 @@ from ..terms.logical import (
     Take,
     TensorType,
     Transpose,
+    placed,
     shape_of,
 )
 from ..terms.logical import broadcast as joint_shape
@@ -102,8 +104,12 @@ def takes_a_scalar(subscripts: Subscripts) -> bool:
 
 def taken(subscripts: Subscripts) -> Shape:
     """The extents of what the subscripts take."""
-    one: Any = Const(1, index)
-    return tuple(one if isinstance(s, NewAxis) else s.domain.extent for s in subscripts if not isinstance(s, At))  # type: ignore[attr-defined]
+    return placed(subscripts).shape
+
+
+def _has_tensors(subscripts: Subscripts) -> bool:
+    """Whether some coordinates come from a tensor."""
+    return any(isinstance(s, AtEach) for s in subscripts)
 
 
 def position(d: Domain, at: Value) -> Any:
@@ -116,6 +122,8 @@ def through(first: Subscripts, second: Subscripts) -> Subscripts | None:
 
     A part of a dimension stays one where its extent is seen to be the same.
     """
+    if _has_tensors(first) or _has_tensors(second):
+        return None
     rest, out = list(second), []
     for s in first:
         while rest and not isinstance(s, At) and isinstance(rest[0], NewAxis):
@@ -281,7 +289,7 @@ def _in_front(used: list[int], place: int, missing: int) -> bool:
 
 def takes_each(op: Op, args: tuple[Value, ...], subscripts: Subscripts) -> bool:
     """Whether taking of the operands gives what taking of the result does: a tensor of the same extents."""
-    if not keeps_a_dimension(subscripts) or are_scalars(args):
+    if not keeps_a_dimension(subscripts) or are_scalars(args) or _has_tensors(subscripts):
         return False
     return shape_of(Pointwise(op, each_taken(args, subscripts) or ())) == taken(subscripts)
 

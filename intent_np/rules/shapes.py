@@ -28,7 +28,7 @@ def _reshape(value: Any, shape: Any) -> Any:
 
 
 def _take(value: Any, subscripts: Any) -> Any:
-    return structure("Take", value, subscripts)
+    return structure("Take", value, subscripts, None, None)  # of all lanes
 
 
 def _filled(value: Any, shape: Any) -> Any:

@@ -64,8 +64,18 @@ class Coord(Value):
         return self.axis.coordinate_axes()
 
 
+class Memory(Term):
+    """Sort: what an access reads or writes."""
+
+    __slots__ = ()
+    name: str
+    mode: str
+    dtype: DType
+    shape: tuple[Value, ...]
+
+
 @term
-class View(Term):
+class View(Memory):
     """A parameter in memory.  `aligned`: bytes that divide its address and every stride that is not 1; `finite`: the
     caller promises neither NaN nor infinity; `same`: views that may be the very array that this one is: those of its
     alias group, and behind `find_in_place` those for which that is proved."""
@@ -414,7 +424,7 @@ def identity(name: str, d: DType) -> Const:
 
 
 __all__ = [
-    "BUILTIN", "NORMAL", "Arg", "Axis", "AxisLike", "Combine", "Contract", "Coord", "Effect", "Load", "Part",
+    "BUILTIN", "NORMAL", "Arg", "Axis", "AxisLike", "Combine", "Contract", "Coord", "Effect", "Load", "Memory", "Part",
     "Physical",
     "Program", "Proj", "Reduce", "Region", "Store", "Target", "View", "bound_axes", "builtin", "builtin_name",
     "check_parameters", "identity",

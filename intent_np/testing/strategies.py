@@ -37,7 +37,32 @@ NAMES = (
 )  # fmt: skip
 """Names that a printer has to quote, to rename, or to tell apart."""
 
-WORDS = ("in", "out", "inout", "workspace", "wrap", "saturate", "bits", "a", "b", "sum", "max", "min", "reduce")
+WORDS = (
+    "in",
+    "out",
+    "inout",
+    "workspace",
+    "wrap",
+    "saturate",
+    "bits",
+    "a",
+    "b",
+    "sum",
+    "max",
+    "min",
+    "reduce",
+    "load",
+    "store",
+    "exchange",
+    "add",
+    "and",
+    "xor",
+    "compare_exchange",
+    "relaxed",
+    "acquire",
+    "release",
+    "acq_rel",
+)
 """Attributes that mean something to some term."""
 
 INTEGERS = (

@@ -124,9 +124,9 @@ INDEX = st.recursive(
 @given(st.lists(INDEX, min_size=1, max_size=2))
 def test_writes_that_are_accepted_meet_nowhere(places: list[Value]) -> None:
     view = View("y", "out", f32, tuple(M for _ in places), tuple(const(1) for _ in places))
-    with capturing(Capture("k")):
+    with capturing(Capture("k")) as state, state.block(points=(I, Q)):
         try:
-            races.written_once(view, [At(p) for p in places], (I, Q), (lt(const(0), N), lt(const(0), M)))
+            races.written_once(view, tuple(map(At, places)), (I, Q), (lt(const(0), N), lt(const(0), M)))
         except IntentError:
             return
     for m, n in itertools.product(range(1, 5), repeat=2):

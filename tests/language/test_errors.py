@@ -92,7 +92,7 @@ WRONG = [
     ("E102", "I.f32(i)", "use I.cast(value, I.f32)", "I.f32(i)"),
     ("E102", "assert s > 0", "assert what is known when compiling", "assert s > 0"),
     ("E102", "f'{s}'", "an f-string", "f'{s}'"),
-    ("E102", "v[n[:], 0]", "a tensor as a subscript", "v[n[:], 0]"),
+    ("E301", "v[n[:], 0]", "index n[...], and known: nothing more", "v[n[:], 0]"),
     ("E102", "for q in s:", "a loop over f32", "for q in s:\n    pass"),
     ("E102", "1j", "the literal 1j", "1j"),
     ("E102", "other()", "calling the kernel 'other'", "other()"),

@@ -15,8 +15,22 @@ import numpy as np
 from ...errors import Remark
 from ...numerics import Array
 from ...terms.core import Term, walk
-from ...terms.logical import Assert, Branch, LogicalProgram, Ordered, Parallel, Print, Read, Write, performed, shape_of
+from ...terms.logical import (
+    Allocate,
+    Assert,
+    Branch,
+    Buffer,
+    LogicalProgram,
+    Ordered,
+    Parallel,
+    Print,
+    Read,
+    Write,
+    performed,
+    shape_of,
+)
 from ...terms.normal import Effect, View
+from ..arrays.access import scatter
 from .checking_poison import span_of
 from .checking_report import Checked, Findings
 from .checking_shadow import Shadow
@@ -25,7 +39,7 @@ from .logical import BUDGET, _Run
 from .scope import Scope
 from .tensors import Tensors
 
-UNDERSTOOD = (Write, Parallel, Ordered, Branch, Assert, Print)
+UNDERSTOOD = (Write, Parallel, Ordered, Branch, Assert, Print, Allocate)
 """Effects whose writes are followed; any other may have written all of the resources that it names."""
 
 
@@ -85,6 +99,8 @@ class _CheckedRun(_Run):
             done = super().perform((e,), scope, (*effects[i + 1 :], *later), done)
             if not isinstance(e, UNDERSTOOD):
                 self.shadow.assume_written(t for t in walk(e) if isinstance(t, View))
+                for b in (t for t in walk(e) if isinstance(t, Buffer)):
+                    self.findings.poison.of(self.tensors.resource(b, scope)[0])[...] = 0
         return done
 
     def _assert(self, e: Assert, scope: Scope) -> None:
@@ -109,8 +125,20 @@ class _CheckedRun(_Run):
         if mask is not None:
             more = rank - len(shape_of(e.value))
             mask = mask.reshape(mask.shape[: scope.depth] + (1,) * more + mask.shape[scope.depth :])
-        self.shadow.stored(e.view.name, where, valid, mask, scope, shape)
+        if isinstance(e.view, Buffer):
+            held = self.findings.poison.of(target)
+            scatter(held, where, np.zeros((1,) * value.ndim, np.int64) if mask is None else mask, valid)
+        else:
+            self.shadow.stored(e.view.name, where, valid, mask, scope, shape)
         super()._store(e, target, where, value, valid, scope)
+
+    def _allocate(self, e: Allocate, scope: Scope) -> None:
+        super()._allocate(e, scope)
+        target, poison = scope.known[e.buffer], self.findings.poison
+        unwritten = poison.arises(
+            "E504", e, np.ones(target.shape, np.bool_), e.buffer.name, lambda k: "an element of it"
+        )
+        poison.follow(target, unwritten)
 
     def _overtaken(self, e: Effect, scope: Scope, rest: Iterable[Term], done: frozenset[Any]) -> None:
         tensors = self.tensors

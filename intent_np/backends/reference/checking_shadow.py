@@ -15,6 +15,7 @@ from ..arrays.arguments import Arguments
 from .checking_memory import Window, code, loaded, stored, windows
 from .checking_report import Findings, point
 from .scope import Scope, lift
+from .tensors import lanes_of
 
 SAID = {
     "twice": "two lanes of one point write it",
@@ -94,11 +95,11 @@ class Shadow:
 
     # ---- accesses
 
-    def loaded(self, name: str, where: Sequence[Array], s: Scope, rank: int) -> None:
-        """The elements at `where` are read in the lanes in hand."""
+    def loaded(self, name: str, where: Sequence[Array], s: Scope, rank: int, valid: Array | None = None) -> None:
+        """The elements at `where` are read in the lanes that are in hand and `valid`."""
         if name not in self.changing or not self._levels or name not in self.windows:
             return
-        lanes = None if s.active is None else lift(s.active, s.depth, s.depth + rank)
+        lanes = lanes_of(s, rank, valid)
         shape = self._shape(where, s, rank)
         path = self._path(s, shape, lanes)
         window = self.windows[name]

@@ -75,6 +75,7 @@ class CheckedTensors(Tensors):
         self.shadow, self.findings = shadow, findings
         self.poison: Poison = findings.poison
         self.speculating = False  # what a value holds that may never be asked for is no finding yet
+        self._gathered_mask: Mask = None
         self._inside: list[int] = []  # poison that arose in combines, which hold no lanes of the batch
         self._branch_mask: Mask = None  # that of the select which read memory last
 
@@ -297,16 +298,31 @@ class CheckedTensors(Tensors):
 
     # ---- memory
 
-    def _gathered(self, name: str, source: Array, where: list[Array], rank: int, s: Scope, first: int) -> Array:
-        result = super()._gathered(name, source, where, rank, s, first)
+    def _read(self, v: Read | Take, name: str, source: Array, first: int, s: Scope) -> Array:
+        result = super()._read(v, name, source, first, s)
+        if v.valid is not None and v.fill is not None:  # what was gathered is a new array where lanes are filled
+            rank = result.ndim - s.depth
+            sides = (self._gathered_mask, self._aligned_mask(v.fill, rank, s))
+            if sides != (None, None):
+                zero = np.zeros((1,) * result.ndim, np.int64)
+                of, fill = (zero if m is None else m for m in sides)
+                self.poison.mark(result, np.where(self.aligned(v.valid, rank, s), of, fill))
+        return result
+
+    def _gathered(
+        self, name: str, source: Array, where: list[Array], rank: int, s: Scope, first: int, valid: Array | None = None
+    ) -> Array:
+        result = super()._gathered(name, source, where, rank, s, first, valid)
+        self._gathered_mask = None
         if 0 in source.shape or 0 in result.shape:
             return result
         inside = [np.clip(i, 0, n - 1) for i, n in zip(where, source.shape, strict=True)]
         if (mask := self.poison.of(source)) is not None:
             whole = np.broadcast_to(mask, source.shape)
-            self.poison.mark(result, super()._gathered(name, whole, inside, rank, s, first))
+            self._gathered_mask = super()._gathered(name, whole, inside, rank, s, first, valid)
+            self.poison.mark(result, self._gathered_mask)
         if first == 0 and not self.speculating:
-            self.shadow.loaded(name, inside, s, rank)
+            self.shadow.loaded(name, inside, s, rank, valid)
         return result
 
     def coordinates(self, subscripts: Sequence[Subscript], s: Scope) -> tuple[list[Array], int]:

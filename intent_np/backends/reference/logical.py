@@ -17,9 +17,13 @@ from ...numerics import Array
 from ...terms.core import Term, arena
 from ...terms.index import Value
 from ...terms.logical import (
+    Accumulate,
     After,
+    Allocate,
     Assert,
+    Atomic,
     Branch,
+    Buffer,
     Domain,
     LogicalProgram,
     LoopVar,
@@ -31,12 +35,13 @@ from ...terms.logical import (
     TensorType,
     Write,
     performed,
-    shape_of,
+    written,
 )
 from ...terms.normal import Effect
 from ..arrays.access import scatter
 from ..arrays.arguments import bind
-from .scope import Scope, bound_by, lift
+from .memory import Modifier, operands
+from .scope import Scope, bound_by
 from .tensors import Tensors
 
 BUDGET = 1 << 16  # elements of the largest tensor of a batch: what stays in cache and bounds memory
@@ -49,13 +54,16 @@ def run(
     *,
     budget: int = BUDGET,
     cuts: int = 1,
+    seed: int | None = None,
 ) -> None:
     """Execute `program`; its views are the NumPy arrays of `arrays`, written in place.
 
     `scalars` gives the runtime scalars, and extents that no array shows.  An access outside a view is a `CheckError`.
-    `cuts` is the number of slices of a region's axis: by its laws any will do.
+    Unordered points are performed one behind the other, as far as one can tell; with a `seed`, in another order that is
+    legal as well, in which atomic accesses of different points alternate.  `cuts` is the number of slices of a region's
+    axis: by its laws any will do.
     """
-    execution = _Run(program, arrays, scalars or {}, budget)
+    execution = _Run(program, arrays, scalars or {}, budget, seed)
     execution.tensors.cuts = cuts
     execution.perform(program.body, Scope(), (), frozenset())
 
@@ -64,16 +72,20 @@ class _Run:
     """One execution."""
 
     def __init__(
-        self, program: LogicalProgram, arrays: Mapping[str, Any], scalars: Mapping[str, Any], budget: int
+        self,
+        program: LogicalProgram,
+        arrays: Mapping[str, Any],
+        scalars: Mapping[str, Any],
+        budget: int,
+        seed: int | None = None,
     ) -> None:
         self.arguments = bind(program, arrays, scalars)
         self.tensors = self.evaluator()
         self.budget = budget
+        self.modifier = Modifier(self.tensors, seed)
         # only of these can a read be overtaken by a write
         inside = performed(program)
-        self.changing = {t.view for t in inside if isinstance(t, Write)} & {
-            t.view for t in inside if isinstance(t, Read)
-        }
+        self.changing = {written(t) for t in inside} & {t.view for t in inside if isinstance(t, Read)}
         self.reads: dict[Term, tuple[Read, ...]] = {}
         self.inside: dict[Effect, frozenset[Effect]] = {}
 
@@ -95,6 +107,12 @@ class _Run:
             match e:
                 case Write():
                     self._write(e, scope, rest, done)
+                case Allocate():
+                    self._allocate(e, scope)
+                case Accumulate() | Atomic():
+                    access = self.modifier.access(e, operands(e), scope)
+                    self._overtaken(e, scope, rest, done)
+                    self.modifier.perform(access, scope)
                 case Parallel():
                     self._overtaken(e, scope, (e, *rest), done)
                     self._parallel(e, scope, rest, done)
@@ -127,17 +145,14 @@ class _Run:
     # ---- memory
 
     def _write(self, e: Write, scope: Scope, rest: Iterable[Term], done: frozenset[Any]) -> None:
-        target = self.arguments.arrays[e.view.name]
-        value = self.tensors.value(e.value, scope)
-        where, rank = self.tensors.coordinates(e.subscripts, scope)
-        where = self.tensors.inside(e.view.name, target, where, scope, rank)
+        access = self.modifier.access(e, (e.value,), scope)
         self._overtaken(e, scope, rest, done)
-        given = len(shape_of(e.value))
-        value = value.reshape(value.shape[: scope.depth] + (1,) * (rank - given) + value.shape[scope.depth :])
-        valid = None if scope.active is None else lift(scope.active, scope.depth, scope.depth + rank)
-        if any(0 in i.shape for i in where) or 0 in value.shape:
-            return
-        self._store(e, target, where, value, valid, scope)
+        if not access.empty:
+            (value,) = access.values
+            self._store(e, access.target, access.where, value, access.valid, scope)
+
+    def _allocate(self, e: Allocate, scope: Scope) -> None:
+        self.modifier.allocate(e.buffer, scope)
 
     def _store(
         self, e: Write, target: Array, where: list[Array], value: Array, valid: Array | None, scope: Scope
@@ -147,13 +162,11 @@ class _Run:
 
     def _overtaken(self, e: Effect, scope: Scope, rest: Iterable[Term], done: frozenset[Any]) -> None:
         """Evaluate the reads that stand before `e` in the program, are used behind it, and would see what it writes."""
-        if not self.changing or not (
-            written := {t.view for t in self._performed(e) if isinstance(t, Write)} & self.changing
-        ):
+        if not self.changing or not (changed := {written(t) for t in self._performed(e)} & self.changing):
             return
         for r in dict.fromkeys(r for t in rest for r in self._reads_in(t)):
             before = r.after is None or r.after in done
-            if r.view in written and before and scope.binds(self.tensors.dependence.of(r) - {r.after}):
+            if r.view in changed and before and scope.binds(self.tensors.dependence.of(r) - {r.after}):
                 try:
                     scope.keep_read(r, self.tensors.early(r, scope))
                 except CheckError:
@@ -174,7 +187,7 @@ class _Run:
 
     def _batches(self, e: Parallel, scope: Scope) -> Iterator[Scope]:
         """Scopes that bind the points of `e`, a batch each; one by one along points that extents depend on."""
-        lines = [self.tensors.members(p.domain, scope) for p in e.points]
+        lines = [self.modifier.shuffled(self.tensors.members(p.domain, scope)) for p in e.points]
         blocks = self._blocks(e, [x.shape[-1] for x in lines], scope)
         bound = bound_by(e)
         for starts in itertools.product(*(range(0, x.shape[-1], b) for x, b in zip(lines, blocks, strict=True))):
@@ -186,6 +199,8 @@ class _Run:
 
     def _blocks(self, e: Parallel, counts: list[int], scope: Scope) -> list[int]:
         """How many members of each point make a batch."""
+        if self.modifier.singly(e):
+            return [1] * len(counts)
         extents = {x for t in performed(*e.body) for x in _extents(t)}
         depends = frozenset().union(*(self.tensors.dependence.of(x) for x in extents))
         if any(n not in e.points and not scope.binds(frozenset((n,))) for n in depends):
@@ -202,8 +217,9 @@ class _Run:
         """Elements of the largest tensor of the body for one point, as far as its extents are known here."""
         largest = 1
         for t in performed(*e.body):
-            if isinstance(t, Value) and isinstance(t.type, TensorType):
-                known = [x for x in t.type.shape if scope.binds(self.tensors.dependence.of(x))]
+            shape = t.shape if isinstance(t, Buffer) else t.type.shape if isinstance(t.type, TensorType) else ()
+            if shape:
+                known = [x for x in shape if scope.binds(self.tensors.dependence.of(x))]
                 largest = max(largest, math.prod(self.tensors.size(x, scope) for x in known))
         return largest
 
@@ -281,4 +297,6 @@ def _extents(t: Any) -> tuple[Value, ...]:
         return (t.extent,)
     if isinstance(t, LoopVar):
         return (t.domain.extent,)
+    if isinstance(t, Buffer):
+        return t.shape
     return t.type.shape if isinstance(getattr(t, "type", None), TensorType) else ()

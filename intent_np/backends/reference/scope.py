@@ -12,7 +12,21 @@ from typing import Any
 
 from ...numerics import Array
 from ...terms.core import Term, children
-from ...terms.logical import After, Call, Formal, Function, LoopVar, Ordered, Parallel, Read, Start, State, performed
+from ...terms.logical import (
+    After,
+    Call,
+    Formal,
+    Function,
+    LoopVar,
+    Old,
+    Ordered,
+    Parallel,
+    Read,
+    Start,
+    State,
+    Succeeded,
+    performed,
+)
 from ...terms.normal import Arg, Combine, Effect, View
 
 Result = Any  # an array, or a tuple of them
@@ -105,7 +119,10 @@ class Dependence:
         if isinstance(t, Call):
             return self._union(t.args)
         if isinstance(t, Read):
-            return self._union(t.subscripts) | ({t.after} if t.after is not None else set())
+            parts = self._union(c for c in children(t) if c is not t.after)
+            return parts | ({t.after} if t.after is not None else set())
+        if isinstance(t, Old | Succeeded):
+            return frozenset((t.access,))
         if isinstance(t, After):
             return self.of(t.loop) | ({t.loop} if t.loop.body else set())
         if isinstance(t, Ordered):

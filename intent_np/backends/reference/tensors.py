@@ -17,14 +17,18 @@ from ...terms.logical import (
     After,
     Along,
     At,
+    AtEach,
     Between,
+    Buffer,
     Call,
     Convert,
     Domain,
     Filled,
     Formal,
+    InBounds,
     Indices,
     LoopVar,
+    Old,
     Ordered,
     Pack,
     Pointwise,
@@ -32,12 +36,15 @@ from ...terms.logical import (
     Reshape,
     State,
     Subscript,
+    Succeeded,
     Take,
     Transpose,
+    Unique,
     element,
+    placed,
     shape_of,
 )
-from ...terms.normal import Arg, Proj
+from ...terms.normal import Arg, Memory, Proj
 from ...terms.operators import OPERATORS, Op
 from ..arrays.access import gather
 from ..arrays.arguments import Arguments
@@ -107,13 +114,15 @@ class Tensors(Regions):
                 return self._pointwise(v, op, args, s)
             case Cast(value, d, mode) | Convert(value, d, mode):
                 return _CASTS[mode](self.value(value, s), d, _dtype(value))
-            case Read(view, subscripts):
-                return self.read(view.name, self.arguments.arrays[view.name], subscripts, s)
-            case Take(value, subscripts):
-                name = arena().names.get(value, "the value")
-                return self._take(name, self.value(value, s), subscripts, s)
-            case Between(value):
-                return self.value(value, s)
+            case Read(view):
+                source, first = self.resource(view, s)
+                return self._read(v, view.name, source, first, s)  # type: ignore[attr-defined]
+            case Take(value):
+                return self._read(v, arena().names.get(value, "the value"), self.value(value, s), s.depth, s)
+            case Between() | InBounds() | Unique():
+                return self.value(v.value, s)
+            case Old() | Succeeded():  # of an access that no lane in hand performs
+                return np.zeros((1,) * s.depth + self.sizes(v, s), storage(_dtype(v)))
             case Indices(domain):
                 return self.members(domain, s)
             case Filled(value):
@@ -178,26 +187,39 @@ class Tensors(Regions):
 
     # ---- memory
 
+    def resource(self, view: Memory, s: Scope) -> tuple[Array, int]:
+        """The array of a view or buffer, and how many dimensions of it are of the batch."""
+        if isinstance(view, Buffer):
+            scope: Scope | None = s
+            while scope is not None:
+                if view in scope.known:
+                    return scope.known[view], scope.depth
+                scope = scope.parent
+            raise error("E702", language="logical", found=f"{view.name} is used outside of where it is allocated")
+        return self.arguments.arrays[view.name], 0  # type: ignore[attr-defined]
+
     def coordinates(self, subscripts: Sequence[Subscript], s: Scope) -> tuple[list[Array], int]:
         """An index array for each dimension of the resource, over the batch and the axes of the result; and how many
         axes those are."""
-        rank = sum(not isinstance(p, At) for p in subscripts)
-        made, axis = [], 0
-        for p in subscripts:
+        place = placed(tuple(subscripts))
+        rank, made = len(place.shape), []
+        for p, axes in zip(subscripts, place.axes, strict=True):
             if isinstance(p, At):
                 made.append(lift(self.value(p.value, s), s.depth, s.depth + rank))
-            elif isinstance(p, Along):
-                line = self.members(p.domain, s)
-                shape = line.shape[:-1] + (1,) * axis + line.shape[-1:] + (1,) * (rank - axis - 1)
-                made.append(line.reshape(shape))
-            axis += not isinstance(p, At)
+            elif isinstance(p, Along | AtEach):
+                own = self.members(p.domain, s) if isinstance(p, Along) else self.value(p.value, s)
+                around = (1,) * axes[0], (1,) * (rank - axes[-1] - 1)
+                made.append(own.reshape(own.shape[: s.depth] + around[0] + own.shape[s.depth :] + around[1]))
         return made, rank
 
-    def inside(self, name: str, source: Array, where: list[Array], s: Scope, rank: int, first: int = 0) -> list[Array]:
-        """The index arrays, checked in the lanes in hand; others are pulled inside."""
+    def inside(
+        self, name: str, source: Array, where: list[Array], s: Scope, rank: int, first: int = 0,
+        valid: Array | None = None,
+    ) -> list[Array]:  # fmt: skip
+        """The index arrays, checked in the lanes that are in hand and valid; others are pulled inside."""
         if any(0 in i.shape for i in where):
             return where
-        live = None if s.active is None else lift(s.active, s.depth, s.depth + rank)
+        live = lanes_of(s, rank, valid)
         made = []
         for d, (i, n) in enumerate(zip(where, source.shape, strict=True)):
             wrong = (i < 0) | (i >= n)
@@ -213,24 +235,34 @@ class Tensors(Regions):
         """What happens where lanes `bad` access `name` at an `index` outside of `axis`."""
         raise outside(name, axis, extent, int(np.broadcast_to(index, bad.shape)[bad][0]))
 
-    def read(self, name: str, source: Array, subscripts: Sequence[Subscript], s: Scope, first: int = 0) -> Array:
-        where, rank = self.coordinates(subscripts, s)
-        return self._gathered(name, source, where, rank, s, first)
+    def _read(self, v: Read | Take, name: str, source: Array, first: int, s: Scope) -> Array:
+        """Elements of a resource whose first dimensions are those of the batch, of which each lane has its own; the
+        fill where they are not valid."""
+        where, rank = self.coordinates(v.subscripts, s)
+        where = [*own_lanes(source.shape[:first], s.depth + rank), *where]
+        if v.valid is None or v.fill is None:
+            return self._gathered(name, source, where, rank, s, first)
+        valid, fill = self.aligned(v.valid, rank, s), self.aligned(v.fill, rank, s)
+        found = self._gathered(name, source, where, rank, s, first, valid)
+        return numerics.apply(OPERATORS["select"], valid, found, fill, dtype=_dtype(v))
 
     def early(self, r: Read, s: Scope) -> Array:
         """A read before its turn: where a lane would read outside, it stands under a condition, and holds anything."""
         try:
             return self.value(r, s)  # type: ignore[no-any-return]
         except CheckError:
-            source = self.arguments.arrays[r.view.name]
+            source, first = self.resource(r.view, s)
             where, rank = self.coordinates(r.subscripts, s)
             sound = np.ones((1,) * s.depth, bool)
-            for i, n in zip(where, source.shape, strict=True):
+            for i, n in zip(where, source.shape[first:], strict=True):
                 sound = sound & ((i >= 0) & (i < n)).all(tuple(range(s.depth, s.depth + rank)))
-            return self.read(r.view.name, source, r.subscripts, s.guarded(sound))
+            return self._read(r, r.view.name, source, first, s.guarded(sound))
 
-    def _gathered(self, name: str, source: Array, where: list[Array], rank: int, s: Scope, first: int) -> Array:
-        where = self.inside(name, source, where, s, rank, first)
+    def _gathered(
+        self, name: str, source: Array, where: list[Array], rank: int, s: Scope, first: int, valid: Array | None = None
+    ) -> Array:
+        """The elements at `where`; lanes that are not in hand or not `valid` touch nothing, and give anything."""
+        where = self.inside(name, source, where, s, rank, first, valid)
         new = [(1,) * s.depth + (1,) * rank]
         shape = np.broadcast_shapes(*new, *(i.shape for i in where))
         if 0 in source.shape and 0 not in shape:  # only lanes that are not in hand remain
@@ -238,14 +270,6 @@ class Tensors(Regions):
         if not where:
             return np.array(source).reshape(shape)
         return gather(source, where)
-
-    def _take(self, name: str, source: Array, subscripts: Sequence[Subscript], s: Scope) -> Array:
-        """Like a read, with the batch dimensions of the source as further dimensions of the resource."""
-        where, rank = self.coordinates(subscripts, s)
-        lanes = []
-        for d, n in enumerate(source.shape[: s.depth]):
-            lanes.append(np.arange(n).reshape((1,) * d + (n,) + (1,) * (s.depth - d - 1 + rank)))
-        return self._gathered(name, source, lanes + where, rank, s, s.depth)
 
 
 _CASTS: dict[str, Callable[[Array, DType, DType], Array]] = {
@@ -259,6 +283,17 @@ def _dtype(v: Value) -> DType:
     d = element(v.type)
     assert isinstance(d, DType)
     return d
+
+
+def own_lanes(sizes: Sequence[int], rank: int) -> list[Array]:
+    """Index arrays of `rank` dimensions for the first dimensions of a resource: each lane of the batch at its own."""
+    return [np.arange(n).reshape((1,) * d + (n,) + (1,) * (rank - d - 1)) for d, n in enumerate(sizes)]
+
+
+def lanes_of(s: Scope, rank: int, valid: Array | None) -> Array | None:
+    """The lanes of an access of this rank that are in hand and valid; None for all."""
+    active = None if s.active is None else lift(s.active, s.depth, s.depth + rank)
+    return valid if active is None else active if valid is None else active & valid
 
 
 def outside(name: str, axis: int, extent: int, where: int) -> CheckError:

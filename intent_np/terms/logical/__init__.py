@@ -13,12 +13,14 @@ from ..core import Term, find, term
 from ..index import Apply, Cast, Const, Extent, Param, Stride
 from ..language import Language, declared_in
 from ..normal import Arg, Combine, Effect, Proj, Target, View, check_parameters
-from . import contractions, domains, functions, regions, statements, structured, tensors
+from . import contractions, domains, effects, functions, promises, regions, statements, structured, tensors
 from .contractions import Quantize, QuantizedDot, ScaledContract, SparseContract, TensorContract
-from .domains import Along, At, Between, Domain, LoopVar, NewAxis, Subscript, indexed
+from .domains import Along, At, AtEach, Between, Domain, LoopVar, NewAxis, Placed, Subscript, indexed, placed
+from .effects import Access, Accumulate, Allocate, Atomic, Buffer, Old, Succeeded, accesses, orders, written
 from .functions import Call, Formal, Function, inlined
+from .promises import InBounds, Unique
 from .regions import RegionFold, RegionScan
-from .statements import After, Assert, Branch, Ordered, Parallel, Print, Start, State, Write, performed
+from .statements import After, Assert, Branch, Ordered, Outcome, Parallel, Print, Start, State, Write, performed
 from .structured import Histogram, TensorReduce, TensorScan, TensorSort
 from .tensors import Convert, Filled, Indices, Pack, Pointwise, Read, Reshape, Take, Transpose
 from .types import TensorType, broadcast, element, shape_of
@@ -40,20 +42,24 @@ class LogicalProgram(Term):
 
 
 def no_races(program: LogicalProgram) -> Iterator[str]:
-    """Inside `parallel`, a write's address varies along every point."""
+    """Inside `parallel`, a write's address varies along every point, unless a condition, a promise or an atomic access
+    keeps the points apart, or each has a buffer of its own."""
     for p in find(program, Parallel):
-        for w in (t for t in performed(*p.body) if isinstance(t, Write)):
-            used = set(find(tuple(s for s in w.subscripts), LoopVar))
-            for v in p.points:
-                if v not in used:
-                    yield f"points along {v} write the same elements: {w}"
+        own = {e.buffer for e in performed(*p.body) if isinstance(e, Allocate)}
+        for a in accesses(p.body):
+            if isinstance(a.term, Write) and a.view not in own and not a.conditions:
+                used = set(find(a.subscripts, (LoopVar, Unique, Old)))
+                for v in p.points:
+                    if v not in used and all(isinstance(u, LoopVar) for u in used):
+                        yield f"points along {v} write the same elements: {a.term}"
 
 
 LOGICAL = Language(
     "logical", root=LogicalProgram, about=__doc__ or "", rules=(no_races,),
     terms=(
         Const, Extent, Stride, Param, View, Apply, Cast, Arg, Combine, Proj, Target,
-        *declared_in(domains), *declared_in(tensors), *declared_in(structured), *declared_in(contractions),
-        *declared_in(functions), *declared_in(regions), *declared_in(statements), LogicalProgram,
+        *declared_in(domains), *declared_in(tensors), *declared_in(promises), *declared_in(structured),
+        *declared_in(contractions), *declared_in(functions), *declared_in(regions), *declared_in(statements),
+        *declared_in(effects), LogicalProgram,
     ),
 )  # fmt: skip

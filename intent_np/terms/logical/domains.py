@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ..core import Term, term
 from ..dtypes import DType, index
 from ..index import Apply, Const, Value
 from ..operators import OPERATORS
+from .types import TensorType, broadcast, element, shape_of
 
 
 @term
@@ -91,10 +94,57 @@ class Along(Subscript):
 
 
 @term
+class AtEach(Subscript):
+    """A tensor of coordinates; the tensors of one access broadcast jointly."""
+
+    value: Value
+    syntax = "each {value}"
+
+    def infer(self) -> None:
+        if not isinstance(self.value.type, TensorType) or element(self.value.type) is not index:
+            raise TypeError(f"coordinates are {self.value.type}, not a tensor of index")
+
+
+@term
 class NewAxis(Subscript):
     """A result axis of extent 1 (`None` in the source)."""
 
     syntax = "newaxis"
+
+
+class Placed(NamedTuple):
+    """The extents of what is indexed, the axes among them along which each subscript varies, and those that the
+    tensors of coordinates have in common."""
+
+    shape: tuple[Value, ...]
+    axes: tuple[tuple[int, ...], ...]
+    joint: tuple[int, ...]
+
+
+def placed(subscripts: tuple[Subscript, ...]) -> Placed:
+    """Where the axes of an access come from.
+
+    As in NumPy, the joint axes stand where the first tensor of coordinates does if all of them stand side by side,
+    else in front; beside a tensor, a scalar coordinate counts as one.
+    """
+    extents = tuple(shape_of(s.value) for s in subscripts if isinstance(s, AtEach))
+    joint = broadcast(extents)
+    among = [k for k, s in enumerate(subscripts) if isinstance(s, (At, AtEach))] if extents else []
+    apart = len(among) != (among[-1] - among[0] + 1 if among else 0)
+    shape: list[Value] = [*joint] if apart else []
+    start, own = 0, list[tuple[int, ...]]()
+    for k, s in enumerate(subscripts):
+        if among and not apart and k == among[0]:
+            start = len(shape)
+            shape += joint
+        own.append(() if isinstance(s, (At, AtEach)) else (len(shape),))
+        if isinstance(s, (Along, NewAxis)):
+            shape.append(s.domain.extent if isinstance(s, Along) else Const(1, index))
+    end = start + len(joint)
+    for k, s in enumerate(subscripts):
+        if isinstance(s, AtEach):
+            own[k] = tuple(range(end - len(shape_of(s.value)), end))
+    return Placed(tuple(shape), tuple(own), tuple(range(start, end)))
 
 
 def indexed(rank: int, subscripts: tuple[Subscript, ...], what: str) -> tuple[Value, ...]:
@@ -102,5 +152,4 @@ def indexed(rank: int, subscripts: tuple[Subscript, ...], what: str) -> tuple[Va
     used = sum(not isinstance(s, NewAxis) for s in subscripts)
     if used != rank:
         raise TypeError(f"{what} has rank {rank}, indexed with {used}")
-    one = Const(1, index)
-    return tuple(one if isinstance(s, NewAxis) else s.domain.extent for s in subscripts if not isinstance(s, At))  # type: ignore[attr-defined]
+    return placed(subscripts).shape

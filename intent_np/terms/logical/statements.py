@@ -7,28 +7,27 @@ from typing import Any
 from ..core import Term, children, term
 from ..dtypes import DType, bool_
 from ..index import Value
-from ..normal import Effect, View
+from ..normal import Effect, Memory
 from .domains import LoopVar, Subscript, indexed
-from .tensors import Read
-from .types import TensorType, broadcast, element, shape_of
+from .tensors import Read, check_lanes
+from .types import TensorType
 
 
 @term
 class Write(Effect):
-    """Assign to elements of a view: axes match by position, the value broadcasts to the indexed shape."""
+    """Assign to elements of a view or buffer, each once: axes match by position, the value broadcasts to the indexed
+    shape.  Lanes that are not `valid` touch nothing.  `again` counts the same statements before this one."""
 
-    view: View
+    view: Memory
     subscripts: tuple[Subscript, ...]
     value: Value
-    syntax = "write {view}[{subscripts}] = {value}"
+    valid: Value | None = None
+    again: int = 0
+    syntax = "write {view}[{subscripts}] = {value}{ valid (|valid|)}{ again |again|}"
 
     def infer(self) -> None:
         shape = indexed(len(self.view.shape), self.subscripts, self.view.name)
-        if element(self.value.type) is not self.view.dtype:
-            raise TypeError(f"{element(self.value.type)} assigned to {self.view.name} of {self.view.dtype}")
-        given = shape_of(self.value)
-        if len(given) > len(shape) or broadcast((shape, given)) != shape:
-            raise TypeError(f"a value of shape {given} does not broadcast to {shape}")
+        check_lanes(shape, (self.valid, bool_), (self.value, self.view.dtype))
 
 
 @term
@@ -99,6 +98,12 @@ class Start(Effect):
     syntax = "start of {loop}"
 
 
+class Outcome(Value):
+    """Sort: a value that an earlier statement left, which evaluating it does not perform again."""
+
+    __slots__ = ()
+
+
 @term
 class Assert(Effect):
     """`I.debug_assert`: where `condition` does not hold, a run that checks stops with `text`."""
@@ -122,7 +127,7 @@ class Print(Effect):
 
 
 @term
-class After(Value):
+class After(Outcome):
     """The final value of a carry."""
 
     loop: Ordered
@@ -156,8 +161,8 @@ def performed(*roots: Term) -> list[Term]:
         t = stack.pop()
         if t not in seen:
             seen[t] = None
-            below = t.subscripts if isinstance(t, Read) else children(t)
-            if isinstance(t, After) and t.loop.body:
+            below = tuple(c for c in children(t) if not (isinstance(t, Read) and c is t.after))
+            if isinstance(t, Outcome) and not (isinstance(t, After) and not t.loop.body):
                 below = ()
             stack.extend(reversed(below))
     return list(seen)

@@ -22,12 +22,17 @@ def combined_shape(
     shape = broadcast(tuple(shape_of(v) for v in values))
     if not 0 <= dimension < len(shape):
         raise TypeError(f"dimension {dimension} of a value of rank {len(shape)}")
-    if tuple(element(v.type) for v in values) != combine.dtypes:
-        raise TypeError(f"a combine of {combine.dtypes} for {[element(v.type) for v in values]}")
+    check_combine(combine, tuple(element(v.type) for v in values), operands)
+    return shape
+
+
+def check_combine(combine: Combine, dtypes: tuple[DType, ...], operands: tuple[Value, ...]) -> None:
+    """Whether a combine is of members of these dtypes, and names no operand that it is not given."""
+    if dtypes != combine.dtypes:
+        raise TypeError(f"a combine of {combine.dtypes} for {dtypes}")
     for a in find(combine.bodies, Arg):
         if a.side == "c" and (not 0 <= a.position < len(operands) or operands[a.position].type is not a.dtype):
             raise TypeError(f"{a} is none of the operands {[o.type for o in operands]}")
-    return shape
 
 
 @term

@@ -5,39 +5,64 @@ from __future__ import annotations
 from typing import Any
 
 from ..core import term
-from ..dtypes import DType, index
+from ..dtypes import DType, bool_, index
 from ..index import Value
-from ..normal import Effect, View
+from ..normal import Effect, Memory
 from ..operators import Op, result_dtype
 from .domains import Domain, Subscript, indexed
 from .types import TensorType, broadcast, element, shape_of
 
 
+def check_lanes(shape: tuple[Value, ...], *given: tuple[Value | None, DType]) -> None:
+    """Whether values of these dtypes broadcast to the lanes of an access."""
+    for v, d in given:
+        if v is None:
+            continue
+        own = shape_of(v)
+        if element(v.type) is not d:
+            raise TypeError(f"{element(v.type)} for lanes of {d}")
+        if len(own) > len(shape) or broadcast((shape, own)) != shape:
+            raise TypeError(f"a value of shape {own} does not broadcast to {shape}")
+
+
+def _filled(d: DType, shape: tuple[Value, ...], valid: Value | None, fill: Value | None) -> Any:
+    """The type of what is read in lanes that may be invalid."""
+    check_lanes(shape, (valid, bool_), (fill, d))
+    if (valid is None) is not (fill is None):
+        raise TypeError("a validity comes with a fill")
+    return TensorType(d, shape) if shape else d
+
+
 @term
 class Read(Value):
-    """Elements of a view at absolute coordinates; a scalar when every subscript is one."""
+    """Elements of a view or buffer at absolute coordinates; a scalar when every subscript is one.  Lanes that are not
+    `valid` touch nothing and give `fill`."""
 
-    view: View
+    view: Memory
     subscripts: tuple[Subscript, ...]
     after: Effect | None = None
-    syntax = "read {view}[{subscripts}]{ after |after|}"
+    valid: Value | None = None
+    fill: Value | None = None
+    syntax = "read {view}[{subscripts}]{ valid (|valid|)}{ fill (|fill|)}{ after |after|}"
 
     def infer(self) -> Any:
         shape = indexed(len(self.view.shape), self.subscripts, self.view.name)
-        return TensorType(self.view.dtype, shape) if shape else self.view.dtype
+        return _filled(self.view.dtype, shape, self.valid, self.fill)
 
 
 @term
 class Take(Value):
-    """Elements of a tensor value at local positions."""
+    """Elements of a tensor value at local positions; lanes that are not `valid` give `fill`."""
 
     value: Value
     subscripts: tuple[Subscript, ...]
-    syntax = "take {value} at [{subscripts}]"
+    valid: Value | None = None
+    fill: Value | None = None
+    syntax = "take {value} at [{subscripts}]{ valid (|valid|)}{ fill (|fill|)}"
 
     def infer(self) -> Any:
         shape = indexed(len(shape_of(self.value)), self.subscripts, "the value")
-        return TensorType(element(self.value.type), shape) if shape else element(self.value.type)
+        return _filled(element(self.value.type), shape, self.valid, self.fill)
 
 
 @term
