@@ -27,4 +27,8 @@ RULES = (
     rule("max-nested", call("maximum", call("maximum", x, y), y), call("maximum", x, y)),
     rule("max-small", call("maximum", x, c), x, when=[lo(x) >= c], why="c <= x"),
     rule("min-large", call("minimum", x, c), x, when=[hi(x) <= c], why="x <= c"),
+    rule("max-large", call("maximum", x, c), c, when=[hi(x) <= c], why="x <= c"),
+    rule("min-small", call("minimum", x, c), c, when=[lo(x) >= c], why="c <= x"),
+    rule("max-absorbs", call("maximum", call("minimum", x, y), y), y, why="min(x, y) <= y"),
+    rule("min-absorbs", call("minimum", call("maximum", x, y), y), y, why="y <= max(x, y)"),
 )

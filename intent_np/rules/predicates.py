@@ -29,4 +29,13 @@ RULES = (
     rule("select-bool", call("select", p, True, False), p),
     rule("select-nested", call("select", p, call("select", q, a, b), b), call("select", call("and", p, q), a, b)),
     rule("select-twice", call("select", p, call("select", p, a, b), e), call("select", p, a, e)),
+    rule("above-impossible", call("le", c, x), False, when=[hi(x) < c]),
+    rule("over-bounded", call("lt", c, x), True, when=[lo(x) > c]),
+    rule("over-impossible", call("lt", c, x), False, when=[hi(x) <= c]),
+    rule("eq-below", x.equals(c), False, when=[hi(x) < c]),
+    rule("eq-above", x.equals(c), False, when=[lo(x) > c]),
+    rule("ne-below", x.differs(c), True, when=[hi(x) < c]),
+    rule("ne-above", x.differs(c), True, when=[lo(x) > c]),
+    rule("select-bool-not", call("select", p, False, True), call("not", p)),
+    rule("select-otherwise", call("select", p, a, call("select", p, b, e)), call("select", p, a, e)),
 )
