@@ -12,7 +12,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from .errors import Remark
 from .passes.base import Pass
+from .passes.form_groups import form_groups, serial_remarks
 from .passes.pipeline import PIPELINE, Trace, run
 from .plans import bound_class, kernel_plan, target_term, variant_plan
 from .runtime.artifact import Artifact, Variant
@@ -39,12 +41,15 @@ class CompileOptions:
     disable:   names of optional passes to leave out
     passes:    options of passes, `{"narrow_ranges": {"peel": False}}`
     check:     verify the program after every pass; the target `reference` executes in checking mode
+    serial:    what becomes of statements that only one instance can perform in order: `remark` (right, slow, and said)
+               or `error`
     """
 
     numerics: str = "strict"
     disable: tuple[str, ...] = ()
     passes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     check: bool = False
+    serial: str = "remark"
 
     @property
     def permissions(self) -> tuple[str, ...]:
@@ -93,6 +98,7 @@ class Compilation:
         self.kernel, self.target, self.options = kernel, target, options
         self.arena, self.lock = Arena(), threading.Lock()
         self.texts: dict[str, str] = {}
+        self.remarks: dict[Remark, None] = {}
         with self.arena:
             self.logical = kernel.capture(constexprs, options.permissions, target_term(target))
             self.texts["logical"] = show(self.logical)
@@ -105,9 +111,25 @@ class Compilation:
     def lowered(self, program: Any, **run_options: Any) -> Any:
         """The program behind the passes that are asked for."""
         given: dict[str, dict[str, Any]] = {name: dict(values) for name, values in self.options.passes.items()}
+        given.setdefault("form_groups", {}).setdefault("serial", self.options.serial)
         for name, values in run_options.pop("options", {}).items():
             given[name] = {**values, **given.get(name, {})}
-        return run(program, options=given, disable=set(self.options.disable), check=self.options.check, **run_options)
+        left_out, check = set(self.options.disable), self.options.check
+        watching = run_options.pop("observe", None)
+
+        def observed(step: Pass, result: Any) -> None:
+            if step is form_groups:  # keep what it has to say to the author
+                self.remarks |= dict.fromkeys(r for g in result.groups if g.serial for r in serial_remarks(g))
+            if watching is not None:
+                watching(step, result)
+
+        return run(program, options=given, disable=left_out, check=check, observe=observed, **run_options)
+
+    def said(self, artifact: Artifact) -> Artifact:
+        """The artifact, with the remarks of its compilation."""
+        for r in self.remarks:
+            artifact.remark(r.code, r.text, r.span)
+        return artifact
 
     # ---- NumPy targets
 
@@ -122,7 +144,7 @@ class Compilation:
                 program = self.lowered(self.normal, options=options, stop_after=LAST_SHARED, after=LAST_OF_ALL)
                 self.texts["gpu"] = show(program)
         machine = executor(self.plan, self.target, program, self.arena, checking=self.options.check)
-        return HostArtifact(self.plan, self.target, machine, texts=self.texts)
+        return self.said(HostArtifact(self.plan, self.target, machine, texts=self.texts))
 
     # ---- GPU targets
 
@@ -132,7 +154,7 @@ class Compilation:
 
         wanted = [generic_class(self.plan), *classes, *(class_of(self.plan, e) for e in examples)]
         variants = [self.variant(holds) for holds in dict.fromkeys(wanted)]
-        return DeviceArtifact(self.plan, self.target, variants, self.variant, texts=self.texts)
+        return self.said(DeviceArtifact(self.plan, self.target, variants, self.variant, texts=self.texts))
 
     def launch(self, holds: VariantClass) -> tuple[Any, dict[str, str]]:
         """The last term before text, for one class, and the texts of the levels behind the shared ones."""

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from .language.signature import Scalar, ViewParameter, shape_terms
-from .passes.roles import axes, program_axes, resident_limit
+from .passes.groups import groups
+from .passes.roles import axes, resident_limit
 from .rules.magnitude import large_indices
 from .rules.simplify import substitute
 from .runtime.classes import RESIDENT_LIMIT
@@ -79,12 +80,12 @@ def kernel_plan(
 
 def resident_extents(program: Program) -> tuple[str, ...]:
     """Extents of inner axes that a fragment can hold whole, so that their length matters to the code."""
-    spread = program_axes(program.effects)
     names = [
         a.hi.name
-        for a in axes(program.effects)
-        if a not in spread and isinstance(a.hi, Extent) and is_const(a.lo, 0)
-        and resident_limit(a, program.effects) == RESIDENT_LIMIT
+        for g in groups(program.effects)
+        for a in axes(g.effects)
+        if a not in g.workset and isinstance(a.hi, Extent) and is_const(a.lo, 0)
+        and resident_limit(a, g.effects) == RESIDENT_LIMIT
     ]  # fmt: skip
     return tuple(dict.fromkeys(names))
 

@@ -61,14 +61,6 @@ ROWS = (
         "run it with target='reference'",
     ),
     ErrorCode(
-        "E709",
-        COMPILE,
-        "'{name}' is written by two statements, in an order that instances do not keep",
-        "Instances run in any order, so that either statement may be the last to write an element.",
-        "write each element in one statement, choosing its value with I.select or if, or split the kernel in two",
-        "statements that write the very same element at each point, or provably different ones",
-    ),
-    ErrorCode(
         "E710",
         USE,
         "the pass '{name}' does not lie ahead of the program",

@@ -3,7 +3,7 @@
 The threads of an instance share the lanes of a fragment, and a provider may share them out anew for each access.  So a
 thread may store an element before another one has loaded it, or stored to it, although the statements have an order.
 A stored value that is computed from what was loaded there orders the two by itself; all else takes a barrier.  The
-other way round there is nothing to order: behind `order_effects` no load reads what its program stores.
+other way round a sync stands between a store and the loads that must see it, and is a barrier itself.
 
 Used by `lower_to_triton`, since barriers are the provider's.
 """
@@ -15,16 +15,18 @@ from typing import Any
 
 from ..rules.simplify import substitute
 from ..terms.core import find
-from ..terms.gpu import For, If, Let, Load, Store, Var
+from ..terms.gpu import Dispatch, For, If, Let, Load, Store, Sync, Var
 from ..terms.index import Value
 
 
 def waiting(body: Iterable[Any]) -> frozenset[Store]:
     """The stores that need a barrier in front."""
+    body = tuple(body)
     search = _Search()
     search.names(body)
     search.block(body, set())
-    return frozenset(search.found)
+    groups = (waiting(s.body) for s in body if isinstance(s, Dispatch))  # an instance is of one group only
+    return frozenset(search.found).union(*groups)
 
 
 class _Search:
@@ -56,6 +58,10 @@ class _Search:
         apart: set[Any] = set()  # what the loops over the range up to here did to its elements
         end: Any = None
         for s in body:
+            if isinstance(s, Sync):
+                pending.clear()
+            if isinstance(s, Sync | Dispatch):
+                continue
             inner = s.body if isinstance(s, (For, If)) else ()
             if not isinstance(s, For) or s.lo is not end:
                 apart = set()

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..rules.simplify import node, substitute
-from ..terms.blocked import BLOCKED, BlockedProgram, Fold, Slice, Tile, Traverse, Whole, complete, member
+from ..terms.blocked import BLOCKED, BlockedGroup, BlockedProgram, Fold, Slice, Tile, Traverse, Whole, complete, member
 from ..terms.core import inherit, replace, walk
 from ..terms.grouped import GROUPED, GroupedProgram
 from ..terms.index import AxisLike, Value, conjunction, const, lt, select
@@ -30,12 +30,14 @@ def block_axes(program: GroupedProgram, *, sizes: Mapping[str, int] = {}, lanewi
     Every access and every reduced operand gets the membership of its padded lanes as an ordinary predicate.
     Preserves each stored element; padded lanes touch nothing and combine as identities.
     """
-    (group,) = program.groups
-    fragment = fragments(group, sizes)
-    blocking = _Blocking(fragment, lanewise)
-    effects = tuple(blocking(e) for e in group.effects)
-    space = tuple(fragment[a] for a in group.workset)
-    return BlockedProgram(program.name, program.parameters, space, effects, program.permissions, program.target)
+    taken: set[str] = set()
+    groups = []
+    for group in program.groups:
+        fragment = fragments(group, sizes, taken)
+        blocking = _Blocking(fragment, lanewise)
+        effects = tuple(blocking(e) for e in group.effects)
+        groups.append(inherit(group, BlockedGroup(tuple(fragment[a] for a in group.workset), effects)))
+    return BlockedProgram(program.name, program.parameters, tuple(groups), program.permissions, program.target)
 
 
 class _Blocking:

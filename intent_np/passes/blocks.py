@@ -17,7 +17,7 @@ from ..terms.blocked import Point, Slice, Tile, Whole
 from ..terms.core import arena, find, inherit, named, walk
 from ..terms.grouped import Group
 from ..terms.index import AxisLike, Physical, is_const
-from ..terms.normal import Axis, Contract, Coord, Load, Region
+from ..terms.normal import Axis, Contract, Coord, Load, Region, Store
 from .expand_contractions import free_axes
 from .legalize_dot import ACCUMULATORS
 from .roles import axes, contiguous, extent_bound, is_resident
@@ -33,8 +33,9 @@ def power_of_two(n: int) -> int:
     return 1 << max(0, n - 1).bit_length()
 
 
-def fragments(group: Group, sizes: Mapping[str, int]) -> dict[Axis, AxisLike]:
-    """The fragment axis that stands for each logical axis; `sizes` overrides extents by axis name.
+def fragments(group: Group, sizes: Mapping[str, int], names: set[str]) -> dict[Axis, AxisLike]:
+    """The fragment axis that stands for each logical axis; `sizes` overrides extents by axis name, `names` are
+    those that parameters have already.
 
     A ragged axis has the bounds that it has at the instance's point of the axes along which they vary.
     """
@@ -44,7 +45,6 @@ def fragments(group: Group, sizes: Mapping[str, int]) -> dict[Axis, AxisLike]:
     if any(b not in group.workset for b in owners):
         raise error("E708", construct="a domain whose bounds vary along an axis that instances do not own")
     points = {Coord(b): Coord(Point(b)) for b in owners}  # type: ignore[arg-type]
-    names: set[str] = set()
     out: dict[Axis, AxisLike] = {}
     for a in every:
         label = arena().names.get(a, "i")
@@ -117,8 +117,13 @@ def _fit(together: tuple[Axis, ...], extents: dict[Axis, int], resident: dict[Ax
             extents[a] = power_of_two(extents[a]) // 2
 
 
+def stores(group: Group) -> list[Store]:
+    """The stores of a group, in order."""
+    return [e for e in group.effects if isinstance(e, Store)]
+
+
 def _store_order(group: Group) -> list[Axis]:
-    return [a for e in group.effects for i in e.index for a in sorted(i.lanes, key=lambda a: a.digest)]  # type: ignore[attr-defined]
+    return [a for e in stores(group) for i in e.index for a in sorted(i.lanes, key=lambda a: a.digest)]
 
 
 def _contracted(group: Group, contracts: list[Any]) -> dict[Axis, int]:
@@ -151,7 +156,7 @@ def _vectorized(t: Contract) -> bool:
 
 def _plain(group: Group) -> bool:
     """One store of one contraction: the accumulator may be large."""
-    return len(group.effects) == 1
+    return len(stores(group)) == 1
 
 
 def _last(axes: list[Axis], order: list[Axis]) -> Axis:

@@ -9,7 +9,8 @@ own; what is used once and has no name of the author's stays inside its user.
 
 from __future__ import annotations
 
-from typing import Any
+from itertools import takewhile
+from typing import Any, NamedTuple
 
 from ..errors import error
 from ..rules.facts import at_most
@@ -17,6 +18,7 @@ from ..rules.simplify import node
 from ..terms.blocked import (
     BLOCKED,
     Base,
+    BlockedGroup,
     BlockedProgram,
     Carry,
     Fold,
@@ -35,11 +37,13 @@ from ..terms.gpu import (
     GPU,
     Broadcast,
     ContractInto,
+    Dispatch,
     For,
     Full,
     Kernel,
     Let,
     Range,
+    Sync,
     Var,
     variable,
 )  # fmt: skip
@@ -59,7 +63,7 @@ from ..terms.index import (
 from ..terms.normal import Contract, Coord, Load, Proj, Reduce, Store, View, builtin_name
 from ..terms.text import reserved
 from .base import nanopass
-from .scopes import LEAVES, Below, Scope, changes, extents_used, integral, is_test, read_later, writes
+from .scopes import LEAVES, Below, Scope, changes, extents_used, integral, is_test, overtaken, read_later, writes
 
 
 @nanopass(BLOCKED, GPU)
@@ -98,6 +102,33 @@ def _separated(program: BlockedProgram, view: View) -> BlockedProgram:
 DEEPEST = 40  # operators in one expression; what is deeper gets names, as printed text and its readers have limits
 
 
+PROGRAM = Var("program", index)
+"""The number of an instance, where execution groups share a launch."""
+
+
+class Instances(NamedTuple):
+    """An execution group as statements: its grid, the coordinates of an instance, and what it performs."""
+
+    grid: tuple[Any, ...]
+    coordinates: tuple[Var, ...]
+    body: tuple[Any, ...]
+    grouping: int
+
+
+def dispatched(groups: list[Instances]) -> Instances:
+    """One grid of all instances, group behind group."""
+    first: Any = const(0)
+    body = []
+    for g in groups:
+        count: Any = const(1)
+        for extent in g.grid:
+            count = node(mul(count, extent))
+        end = node(add(first, count))
+        body.append(Dispatch(PROGRAM, first, end, *g))
+        first = end
+    return Instances((first,), (PROGRAM,), tuple(body), 1)
+
+
 def _size(axis: Any) -> Physical:
     """The parameter that names a fragment axis."""
     return axis.size  # type: ignore[no-any-return]
@@ -107,20 +138,35 @@ class _Emitter:
     def __init__(self, program: BlockedProgram) -> None:
         self.program = program
         self.names = arena().names
-        self.root = self.scope = Scope(None, None, None, program.effects)
-        self.open = [self.root]  # scopes under construction, whose names are visible or may become so
-        self.root.taken = {p.name for p in program.parameters} | {"pid", "grid"}  # type: ignore[attr-defined]
-        self.root.taken |= {t.name for t in find(program, (Physical, Stride, Extent))}  # type: ignore[arg-type]
+        self.taken = {p.name for p in program.parameters} | {"pid", "grid", PROGRAM.name}  # type: ignore[attr-defined]
+        self.taken |= {t.name for t in find(program, (Physical, Stride, Extent))}  # type: ignore[arg-type]
         self.based = {b.axis for b in find(program, Base)}
         self.reread = writes(program) & {name for t in find(program, Load) for name in t.view.names}
         self.behind_loop, self.loads = Below(Loop), Below(Load)
         self.depth: dict[Any, int] = {}
+        self.phase = 0  # number of the last sync performed
 
     # ---- the kernel
 
     def kernel(self) -> Kernel:
+        program = self.program
+        groups = [self.group(g) for g in program.groups]
+        grid, coordinates, body, grouping = groups[0] if len(groups) == 1 else dispatched(groups)
+        physical = {p.name: p for p in find((*body, *grid), Physical)}
+        tiles = [a.size.name for g in program.groups for a in g.space if isinstance(a, Tile)]
+        ordered = tuple(physical[n] for n in dict.fromkeys([*tiles, *physical]))
+        parameters = tuple(dict.fromkeys((*program.parameters, *extents_used((*grid, *body)))))
+        return Kernel(
+            program.name, ordered, parameters, grid, coordinates, body, grouping, program.permissions, program.target
+        )  # fmt: skip
+
+    def group(self, group: BlockedGroup) -> Instances:
+        """The statements of an execution group, in names of its own."""
+        self.root = self.scope = Scope(None, None, None, group.effects)
+        self.open = [self.root]  # scopes under construction, whose names are visible or may become so
+        self.root.taken, self.phase = set(self.taken), 0
         grid, coordinates = [], []
-        for a in self.program.space:
+        for a in group.space:
             lo, hi = a.axis.lo, a.axis.hi  # type: ignore[attr-defined]
             extent = node(apply("maximum", node(sub(hi, lo)), const(0)))  # a domain may end before it begins
             label = self.names.get(a, "i")
@@ -134,16 +180,8 @@ class _Emitter:
                 start = node(add(mul(var, a.size), lo)) if not is_const(lo, 0) else mul(var, a.size)  # type: ignore[attr-defined]
                 self.root.done[Base(a)] = self.let(start, label + "0", self.root) if a in self.based else start
             coordinates.append(var)
-        self.effects(self.program.effects)
-        body = tuple(self.root.body)
-        physical = {p.name: p for p in find((*body, *grid), Physical)}
-        tiles = [a.size.name for a in self.program.space if isinstance(a, Tile)]
-        ordered = tuple(physical[n] for n in dict.fromkeys([*tiles, *physical]))
-        parameters = tuple(dict.fromkeys((*self.program.parameters, *extents_used((*grid, *body)))))
-        return Kernel(
-            self.program.name, ordered, parameters, tuple(grid), tuple(coordinates), body,
-            self.program.grouping, self.program.permissions, self.program.target,
-        )  # fmt: skip
+        self.effects(group.effects)
+        return Instances(tuple(grid), tuple(coordinates), tuple(self.root.body), group.grouping)
 
     # ---- names and scopes
 
@@ -329,9 +367,13 @@ class _Emitter:
         loads and loops without effects move in front of the store, a loop with effects is performed ahead of it."""
         rest = list(effects)
         while rest:
+            if isinstance(rest[0], Sync):
+                self.phase = rest[0].number
+                self.scope.body.append(rest.pop(0))
+                continue
             earlier: set[Any] = set()  # the names of what effects that are not ready may change
             blocked: Any = None
-            for e in rest:
+            for e in takewhile(lambda e: not isinstance(e, Sync), rest):
                 old = self._read_later(e, (*(x for x in rest if x is not e), *values))
                 if all(old.values()) and not (earlier and writes(e) & earlier):
                     break
@@ -353,9 +395,11 @@ class _Emitter:
         views = writes(e) & self.reread if self.reread else None
         if not views:
             return {}
+        if replaced := {t: False for t in overtaken(e) if t.view.names & views}:
+            return replaced
         before = {*self._loops_before(e), *([e.loop] if isinstance(e, Perform) else ())}
         done = lambda loop: loop in before or loop in self.home(loop).done  # noqa: E731
-        return read_later(others, views, self.scope.slices(), done)
+        return read_later(others, views, self.scope.slices(), done, self.phase)
 
     def effect(self, e: Any) -> None:
         if isinstance(e, Perform):

@@ -21,7 +21,7 @@ def find_in_place(program: Program) -> Program:
     """Note the views that a call may give one array: an input that every instance reads only where it writes the
     output, and outputs of one alias group that are written at one index.
 
-    Behind `order_effects`, which settles what is read.  That an instance reads an element before it writes it is up to
+    Behind `forward_stores`, which settles what is read.  That an instance reads an element before it writes it is up to
     `emit`, which drops the note where it can't be.  Preserves every statement; what is not noted is copied at a call.
     """
     accesses: Accesses = {}

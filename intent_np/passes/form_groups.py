@@ -5,18 +5,63 @@ store y[row, columns] = …              group over (row) { store y[row, columns
 
 from __future__ import annotations
 
+from typing import Any
+
+from ..errors import Remark, error
+from ..terms.core import Term, arena, find, replace, rewrite
 from ..terms.grouped import GROUPED, Group, GroupedProgram
-from ..terms.normal import NORMAL, Program
+from ..terms.normal import NORMAL, Load, Program, Store, View
 from .base import nanopass
-from .roles import program_axes
+from .groups import groups
 
 
 @nanopass(NORMAL, GROUPED)
-def form_groups(program: Program) -> GroupedProgram:
-    """One execution group whose instances are the points of the axes that every store can be spread over.
+def form_groups(program: Program, *, serial: str = "remark") -> GroupedProgram:
+    """Execution groups whose instances are the points of the axes that the stores of each can be spread over.
 
-    From here on a program says which instance does what; the rest of each store happens inside an instance.
+    From here on a program says which instance does what; the rest of each store happens inside an instance.  With
+    `serial="error"`, statements that only one instance could perform in order are refused.
     Preserves the stored elements: instances write disjoint elements, effects keep their order inside each.
     """
-    group = Group(program_axes(program.effects), program.effects)
-    return GroupedProgram(program.name, program.parameters, (group,), program.permissions, program.target)
+    formed = groups(program.effects)
+    if serial == "error":
+        for g in formed:
+            if g.serial:
+                first, *others = _places(g)
+                found = "statements that one instance would have to perform in order"
+                related = [("depends on", first)] if others else []
+                raise error("E707", span=(others or [first])[-1], name=_name(g), found=found, related=related)
+    formed, parameters = separated(formed, program.parameters)
+    return GroupedProgram(program.name, parameters, formed, program.permissions, program.target)
+
+
+def separated(formed: tuple[Group, ...], parameters: tuple[Term, ...]) -> tuple[tuple[Group, ...], tuple[Term, ...]]:
+    """The groups, where views that different ones access are never one array: groups do not wait for each other."""
+    users: dict[str, set[int]] = {}
+    for i, g in enumerate(formed):
+        for t in find(g, (Load, Store)):
+            users.setdefault(t.view.name, set()).add(i)
+    apart = {
+        v: replace(v, same=())
+        for v in parameters
+        if isinstance(v, View) and v.same and len(set().union(*(users.get(name, set()) for name in v.names))) > 1
+    }
+    new: Any = rewrite((*formed, *parameters), lambda t: apart.get(t, t)) if apart else (*formed, *parameters)
+    return new[: len(formed)], new[len(formed) :]
+
+
+def serial_remarks(group: Group) -> list[Remark]:
+    """P001 for a serial group: where its statements stand, and what to do about it."""
+    first, *others = _places(group)
+    lines = ", ".join(str(span.line) for span in (first, *others) if span)
+    text = f"lines {lines} depend on what other points of each other write; split the kernel where one ends"
+    return [Remark("P001", text, (others or [first])[-1])]
+
+
+def _places(group: Group) -> list[Any]:
+    spans = arena().spans
+    return list(dict.fromkeys(spans[e][0] for e in group.effects if spans.get(e))) or [None]
+
+
+def _name(group: Group) -> str:
+    return next(e.view.name for e in group.effects if isinstance(e, Store))

@@ -16,8 +16,8 @@ from typing import Any
 from ..backends.triton.names import Names
 from ..terms.core import find, rewrite, walk
 from ..terms.dtypes import DType, i32, i64, index
-from ..terms.gpu import GPU, For, If, Kernel, Let, Proj, Reduce, Store, Var
-from ..terms.index import Physical, Stride, Value, is_const, mul
+from ..terms.gpu import GPU, Dispatch, For, If, Kernel, Let, Proj, Reduce, Store, Sync, Var
+from ..terms.index import Physical, Stride, Value, conjunction, is_const, le, lt, mul
 from ..terms.triton import (
     TRITON,
     Assign,
@@ -74,7 +74,9 @@ class _Lowering:
         return i64 if hasattr(p, "mode") else self.values.held
 
     def function(self) -> Function:
-        kernel, lines = self.kernel, self.coordinates()
+        kernel = self.kernel
+        number: Expr = ProgramId() if self.values.held is i32 else ConvertTo(ProgramId(), i64)
+        lines = self.coordinates(number, kernel)
         lines += self.block(kernel.body)
         used = set(find(lines, Parameter))
         grid: Value | None = None
@@ -99,26 +101,24 @@ class _Lowering:
 
     # ---- the grid
 
-    def coordinates(self) -> list[Statement]:
-        """The instance's number decoded: the last coordinate is the fastest, or the last two go in groups."""
-        kernel = self.kernel
+    def coordinates(self, number: Expr, space: Kernel | Dispatch) -> list[Statement]:
+        """An instance's number decoded: the last coordinate is the fastest, or the last two go in groups."""
         lines: list[Statement] = []
         live = []
-        for var, extent in zip(kernel.coordinates, kernel.grid, strict=True):
+        for var, extent in zip(space.coordinates, space.grid, strict=True):
             self.values.nonnegative.add(var)
             if is_const(extent, 1):
                 self.values.names[var] = Number(0, i32)
             else:
                 live.append((var, extent))
-        number: Expr = ProgramId() if self.values.held is i32 else ConvertTo(ProgramId(), i64)
         if len(live) == 1:
             return [self.bind(live[0][0], number)]
         if live:
-            pid = self.local("pid", number, lines)
+            pid = number if isinstance(number, Name) else self.local("pid", number, lines)
             counts = [self.count(var, extent, lines) for var, extent in live]
             names = [var for var, _ in live]
-            if kernel.grouping > 1:
-                self._grouped(pid, names, counts, lines)
+            if space.grouping > 1:
+                self._grouped(pid, names, counts, space.grouping, lines)
             else:
                 self._row_major(pid, names, counts, lines)
         return lines
@@ -132,7 +132,7 @@ class _Lowering:
                 digit = op("floordiv", [digit, count], True)
             lines.append(self.bind(var, op("mod", [digit, counts[i]], True) if i else digit))
 
-    def _grouped(self, pid: Expr, names: list[Var], counts: list[Expr], lines: list[Statement]) -> None:
+    def _grouped(self, pid: Expr, names: list[Var], counts: list[Expr], grouping: int, lines: list[Statement]) -> None:
         """Row-major but for the last two coordinates: the rows of the former go in groups, column by column within a
         group, so that instances that run together share what they load."""
         op = self.values.operate
@@ -140,7 +140,7 @@ class _Lowering:
             plane = self.local("plane", op("mul", counts[-2:]), lines)
             self._row_major(op("floordiv", [pid, plane], True), names[:-2], counts[:-2], lines)
             pid = self.local("block", op("mod", [pid, plane], True), lines)
-        height = Number(self.kernel.grouping, i32)
+        height = Number(grouping, i32)
         width = self.local("width", op("mul", [height, counts[-1]]), lines)
         first = self.local("first", op("mul", [op("floordiv", [pid, width], True), height]), lines)
         rows = self.local("rows", op("minimum", [op("sub", [counts[-2], first]), height]), lines)
@@ -174,6 +174,10 @@ class _Lowering:
                     lines.append(self.loop(s))
                 case If(condition, inner):
                     lines.append(IfThen(self.values.lower(condition), tuple(self.block(inner))))
+                case Dispatch():
+                    lines.append(self.group(s))
+                case Sync():
+                    lines.append(Barrier())
                 case Store():
                     if s in self.waiting:
                         lines.append(Barrier())
@@ -181,6 +185,18 @@ class _Lowering:
                     lines.append(StoreAt(self.values.address(s), stored, self.values.mask(s)))
         self.values.tuples = outside
         return lines
+
+    def group(self, s: Dispatch) -> Statement:
+        """The body of an execution group, under the condition that the instance is one of its own."""
+        above = None if is_const(s.first, 0) else le(s.first, s.number)
+        below = None if s.end is self.kernel.grid[0] else lt(s.number, s.end)
+        inside: Any = conjunction(above, below)
+        lines: list[Statement] = []
+        number: Any = self.values.lower(s.number)
+        if not is_const(s.first, 0):
+            number = self.local("own", self.values.operate("sub", [number, self.values.lower(s.first)]), lines)
+        lines += self.coordinates(number, s)
+        return IfThen(self.values.lower(inside), (*lines, *self.block(s.body)))
 
     def let(self, var: Var, value: Value) -> list[Statement]:
         if isinstance(var.dtype, tuple) or self._unpacked(var, value):

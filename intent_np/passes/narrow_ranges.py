@@ -36,7 +36,8 @@ def narrow_ranges(
     if not enabled:
         return program
     narrowing = _Narrowing(skip, peel)
-    return replace(program, effects=tuple(narrowing(e) for e in program.effects))  # type: ignore[no-any-return]
+    groups = (replace(g, effects=tuple(narrowing(e) for e in g.effects)) for g in program.groups)
+    return replace(program, groups=tuple(groups))  # type: ignore[no-any-return]
 
 
 class _Narrowing:

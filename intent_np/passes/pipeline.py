@@ -24,6 +24,7 @@ from .emit import emit
 from .expand_contractions import expand_contractions
 from .find_in_place import find_in_place
 from .form_groups import form_groups
+from .forward_stores import forward_stores
 from .inline_calls import inline_calls
 from .legalize_dot import legalize_dot
 from .legalize_reduce import legalize_reduce
@@ -33,7 +34,6 @@ from .make_abi import make_abi
 from .name_repeated import name_repeated
 from .narrow_ranges import narrow_ranges
 from .online import online
-from .order_effects import order_effects
 from .order_fragments import order_fragments
 from .order_programs import order_programs
 from .rebind_carries import rebind_carries
@@ -46,7 +46,7 @@ PIPELINE: tuple[Pass, ...] = (
     compose_shapes,
     lower_to_coordinates,
     # normal
-    order_effects,
+    forward_stores,
     find_in_place,
     bind_class,
     online,

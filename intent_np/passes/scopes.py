@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..terms.blocked import Loop, Slice
+from ..terms.blocked import Loop, Perform, Slice
 from ..terms.core import find
 from ..terms.gpu import Var
+from ..terms.grouped import Sync
 from ..terms.index import Const, Extent, Param, Physical, Stride, Value, is_op
 from ..terms.normal import Combine, Load, Store, View
 
@@ -113,11 +114,22 @@ def changes(*effects: Any) -> set[str]:
     return {name for s in find(effects, Store) for name in s.view.names}
 
 
+def overtaken(effect: Any) -> list[Load]:
+    """Loads in the loops of an effect of what earlier iterations store elsewhere in them."""
+    if not isinstance(effect, Perform):
+        return []
+    stores = {s.view: s.index for s in find(effect, Store)}
+    loads = (t for t in find(effect, Load) if t.after is None and t.needs)
+    return [t for t in loads if t.view in stores and t.index != stores[t.view]]
+
+
 def read_later(
-    others: tuple[Any, ...], views: set[str], here: frozenset[Any], done: Callable[[Loop], bool]
+    others: tuple[Any, ...], views: set[str], here: frozenset[Any], done: Callable[[Loop], bool], phase: int
 ) -> dict[Any, bool]:
-    """The loads and loops below `others` that must not see what is to be stored into `views`, and whether they can be
-    computed where the slices `here` are open."""
+    """The loads and loops below `others` that must not see what is to be stored into `views` behind the sync `phase`,
+    and whether they can be computed where the slices `here` are open."""
+    old = lambda t: t.view.names & views and (t.after is None or t.after.number <= phase)  # noqa: E731
+    waits = lambda t: any(s.number > phase for s in find(t, Sync))  # noqa: E731
     found: dict[Any, bool] = {}
     seen: set[Any] = set()
     stack = [(t, here) for t in reversed(others)]
@@ -129,11 +141,11 @@ def read_later(
         inside = slices
         if isinstance(t, Loop):
             if slices == here and t.needs <= here and not writes(t):
-                if any(x.view.names & views for x in find(t, Load)):
-                    found[t] = True
+                if any(old(x) for x in find(t, Load)):
+                    found[t] = not waits(t)
                 continue
             inside = slices - {t.slice}
-        elif isinstance(t, Load) and t.view.names & views:
-            found[t] = found.get(t, True) and t.needs <= slices
+        elif isinstance(t, Load) and old(t):
+            found[t] = found.get(t, True) and t.needs <= slices and not waits(t)
         stack.extend((c, inside) for c in reversed(t.children()))
     return found

@@ -10,7 +10,8 @@ from typing import Any
 
 from ..rules.simplify import node
 from ..terms.blocked import BLOCKED, BlockedProgram, Fold, Loop, Perform, Segment, Traverse
-from ..terms.core import find, inherit, replace, walk
+from ..terms.core import children, find, inherit, replace, walk
+from ..terms.grouped import Sync
 from ..terms.normal import Load, Proj, Store
 from .base import nanopass
 
@@ -22,11 +23,28 @@ def share_traversals(program: BlockedProgram, *, enabled: bool = True) -> Blocke
     After masks are settled, since equal terms in one loop are computed once; from here on every loop is a Loop.
     Preserves values and effects: members of a cohort have the same level, so none reads another's result.
     """
-    cohorts = _Cohorts(program.effects, enabled)
-    return replace(program, effects=cohorts.effects(program.effects))  # type: ignore[no-any-return]
+    groups = (replace(g, effects=_Cohorts(g.effects, enabled).effects(g.effects)) for g in program.groups)
+    return replace(program, groups=tuple(groups))  # type: ignore[no-any-return]
 
 
-def _levels(terms: list[Any]) -> dict[Any, int]:
+def _phases(effects: Iterable[Any]) -> dict[Any, int]:
+    """The sync behind which each fold or traversal comes: the last that its loads read after, or that it stands
+    behind."""
+    phase: dict[Any, int] = {}
+    now = 0
+    for e in effects:
+        now = e.number if isinstance(e, Sync) else now
+        for t in walk(e):
+            inside = max((phase.get(c, 0) for c in children(t)), default=0)
+            phase[t] = max(phase.get(t, 0), t.number if isinstance(t, Sync) else inside)
+        below = e
+        while isinstance(below, Traverse):  # what is stored keeps its place
+            phase[below] = now
+            below = below.effect
+    return phase
+
+
+def _levels(terms: list[Any], phase: dict[Any, int]) -> dict[Any, int]:
     """How many loops wait for each other up to each term.
 
     A traversal that stores where others read what was there, or where earlier ones store, comes in their loop or later.
@@ -37,7 +55,9 @@ def _levels(terms: list[Any]) -> dict[Any, int]:
     writes = {t: {x.view.name for x in find(t, Store)} for t in loops}
     waits: dict[Any, list[Any]] = {}
     for i, t in enumerate(loops):
-        others = ((j, r) for j, r in enumerate(loops) if writes[t] and r.needs == t.needs and j != i)
+        others = (
+            (j, r) for j, r in enumerate(loops) if writes[t] and r.needs == t.needs and j != i and phase[r] <= phase[t]
+        )
         waits[t] = [r for j, r in others if writes[t] & reads[r] or j < i and writes[t] & changes[r]]
     level: dict[Any, int] = {}
     while True:
@@ -61,11 +81,13 @@ class _Cohorts:
         self.performed: set[Any] = set()
         self.members: dict[Any, list[Any]] = {}
         self.key: dict[Any, Any] = {}
+        roots = tuple(roots)
         terms = walk(*roots)
-        level = _levels(terms)
+        phase = _phases(roots)
+        level = _levels(terms, phase)
         for i, t in enumerate(terms):
             if isinstance(t, (Fold, Traverse)):
-                key = (t.slice, t.needs, level[t]) if merge else (i,)
+                key = (t.slice, t.needs, level[t], phase[t]) if merge else (i,)
                 self.key[t] = key
                 self.members.setdefault(key, []).append(t)
 

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from intent_np.errors import Remark, error
+from intent_np.errors import Remark, Span, error
 from intent_np.runtime.arrays import ArrayInfo, Library
 from intent_np.runtime.binding import adopt_arguments, bind, output_shapes
 from intent_np.runtime.plan import KernelPlan, VariantPlan
@@ -137,10 +137,10 @@ class Artifact(ABC):
 
         save(self, path)
 
-    def remark(self, code: str, text: str) -> None:
-        """Record and log a remark of this artifact, once for each code."""
-        if all(old.code != code for old in self.remarks):
-            made = Remark(code, text)
+    def remark(self, code: str, text: str, span: Span | None = None) -> None:
+        """Record and log a remark of this artifact, once for each code and place."""
+        if all((old.code, old.span) != (code, span) for old in self.remarks):
+            made = Remark(code, text, span)
             self.remarks.append(made)
             _log.warning("%s: %s", self.kernel.name, made.render())
 

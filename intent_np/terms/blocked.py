@@ -211,21 +211,26 @@ class Perform(Effect):
 
 
 @term
+class BlockedGroup(Term):
+    """An execution group over the blocks of `space`, the slowest first; of the last two axes, the blocks of the former
+    are taken `grouping` at a time."""
+
+    space: tuple[AxisLike, ...]
+    effects: tuple[Effect, ...]
+    grouping: int = 1
+    syntax = "blocks over ({space}){ grouping |grouping|} {{{effects:block}}}"
+
+
+@term
 class BlockedProgram(Term):
-    """One launch over the blocks of `space`, the slowest first; of the last two axes, the blocks of the former are
-    taken `grouping` at a time."""
+    """One launch: disjoint execution groups."""
 
     name: str
     parameters: tuple[Term, ...]
-    space: tuple[AxisLike, ...]
-    effects: tuple[Effect, ...]
+    groups: tuple[BlockedGroup, ...]
     permissions: tuple[str, ...] = ()
     target: Target | None = None
-    grouping: int = 1
-    syntax = (
-        "blocked @{name}({parameters}) over ({space}){ grouping |grouping|}{ permits |permissions|}{ for |target|} "
-        "{{{effects:block}}}"
-    )
+    syntax = "blocked @{name}({parameters}){ permits |permissions|}{ for |target|} {{{groups:block}}}"
 
     def infer(self) -> None:
         check_parameters(self.parameters)
@@ -266,12 +271,14 @@ def member(axis: AxisLike) -> Value | None:
 
 def only_fragments(program: BlockedProgram) -> Iterator[str]:
     """Coordinates run over fragment axes: of the space, of a loop around them, or whole ones."""
-    for e in program.effects:
-        for a in sorted(e.needs, key=lambda a: a.digest):
-            yield f"a block of {a} outside of a loop over it: {e}"
+    for g in program.groups:
+        for e in g.effects:
+            for a in sorted(e.needs, key=lambda a: a.digest):
+                yield f"a block of {a} outside of a loop over it: {e}"
+        for t in walk(*g.effects):
+            if isinstance(t, (Coord, Base)) and isinstance(t.axis, (Tile, Point)) and t.axis not in g.space:
+                yield f"a coordinate over {t.axis}, which is not in the program space: {t}"
     for t in walk(program):
-        if isinstance(t, (Coord, Base)) and isinstance(t.axis, (Tile, Point)) and t.axis not in program.space:
-            yield f"a coordinate over {t.axis}, which is not in the program space: {t}"
         if isinstance(t, Coord) and isinstance(t.axis, Axis):
             yield f"a coordinate over a logical axis is left: {t}"
         if isinstance(t, (Reduce, Contract)) and isinstance(t.axis, Axis):
@@ -280,6 +287,7 @@ def only_fragments(program: BlockedProgram) -> Iterator[str]:
 
 BLOCKED = GROUPED.extend(
     "blocked", root=BlockedProgram,
-    add=(Physical, Tile, Point, Slice, Whole, Base, Fold, Traverse, Carry, Segment, Loop, Perform, BlockedProgram),
+    add=(Physical, Tile, Point, Slice, Whole, Base, Fold, Traverse, Carry, Segment, Loop, Perform, BlockedGroup,
+    BlockedProgram),
     remove=(Group, GroupedProgram, Region), about=__doc__ or "", rules=(closed_regions, addressed, only_fragments),
 )  # fmt: skip

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from .blocked import (
     BLOCKED,
     Base,
+    BlockedGroup,
     BlockedProgram,
     Carry,
     Fold,
@@ -27,6 +28,7 @@ from .blocked import (
 )
 from .core import NO_AXES, Literal, Term, find, term, walk
 from .dtypes import DType, bool_, index
+from .grouped import Sync
 from .index import AxisLike, Physical, Value
 from .normal import (
     Axis,
@@ -199,6 +201,28 @@ class If(Effect):
 
 
 @term
+class Dispatch(Effect):
+    """An execution group that shares its launch with others: performed by the instances whose `number` is in
+    first..end; number - first is decoded row-major into `coordinates`, as the number of a kernel's instance is."""
+
+    number: Var
+    first: Value
+    end: Value
+    grid: tuple[Value, ...]
+    coordinates: tuple[Var, ...]
+    body: tuple[Effect, ...]
+    grouping: int = 1
+    defines: ClassVar[tuple[str, ...]] = ("coordinates",)
+    syntax = "group {number} in {first}..{end} over ({grid}) at ({coordinates}){ grouping |grouping|}:{body:block}"
+
+    def infer(self) -> None:
+        _scalar_indices((self.number, *self.coordinates))
+
+    def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
+        return NO_AXES, NO_AXES
+
+
+@term
 class Kernel(Term):
     """One launch: a grid of instances, decoded row-major into `coordinates`, each performing `body`; of the last two
     coordinates, the former is taken `grouping` at a time."""
@@ -232,7 +256,8 @@ def scalar_control(kernel: Kernel) -> Iterator[str]:
     for s in find(kernel, If):
         if s.condition.lanes or s.condition.type is not bool_:
             yield f"condition {s.condition} is no scalar bool"
-    for g in kernel.grid:
+    groups = list(find(kernel, Dispatch))
+    for g in (*kernel.grid, *(x for d in groups for x in (d.first, d.end, *d.grid))):
         if g.lanes or any(isinstance(t, (Load, Var)) for t in walk(g)):
             yield f"grid extent {g} is no launch expression"
 
@@ -259,6 +284,9 @@ def defined_before_use(kernel: Kernel) -> Iterator[str]:
                 for b in (s.lo, s.hi, s.step, *s.carries):
                     yield from uses(b, known)
                 yield from block(s.body, known | {s.var}, frozenset(s.carries))
+            elif isinstance(s, Dispatch):
+                yield from uses(s.number, known)
+                yield from block(s.body, known | set(s.coordinates), frozenset())
             elif isinstance(s, If):
                 yield from uses(s.condition, known)
                 yield from block(s.body, set(known), frozenset())
@@ -284,14 +312,14 @@ def lanes_agree(kernel: Kernel) -> Iterator[str]:
 
 GPU = BLOCKED.extend(
     "gpu", root=Kernel, about=__doc__ or "",
-    add=(Var, Range, Full, Broadcast, ContractInto, Let, For, If, Kernel),
+    add=(Var, Range, Full, Broadcast, ContractInto, Let, For, If, Dispatch, Kernel),
     remove=(Axis, Part, Coord, Contract, Tile, Point, Slice, Whole, Base, Fold, Traverse, Carry, Segment, Loop,
-    Perform, BlockedProgram),
+    Perform, BlockedGroup, BlockedProgram),
     rules=(closed_regions, addressed, scalar_control, defined_before_use, lanes_agree),
 )  # fmt: skip
 
 __all__ = [
-    "GPU", "AxisLike", "Broadcast", "Combine", "ContractInto", "For", "Full", "If", "Kernel", "Let", "Load",
+    "GPU", "AxisLike", "Broadcast", "Combine", "ContractInto", "Dispatch", "For", "Full", "If", "Kernel", "Let", "Load",
     "Physical", "Proj",
-    "Range", "Reduce", "Store", "Var", "variable",
+    "Range", "Reduce", "Store", "Sync", "Var", "variable",
 ]  # fmt: skip

@@ -142,7 +142,7 @@ class Store(Effect):
 @term
 class Load(Value):
     """An element of a view; invalid lanes touch nothing and give `fill`.  A load of a view that the program may write
-    names the effect `after` which it reads."""
+    names the effect `after` which it reads; without one, it reads what the launch found there."""
 
     view: View
     index: tuple[Value, ...]

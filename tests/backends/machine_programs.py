@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from intent_np.terms.blocked import BlockedProgram, Fold, Point, Slice, Tile, Traverse, Whole
+from intent_np.terms.blocked import BlockedGroup, BlockedProgram, Fold, Point, Slice, Tile, Traverse, Whole
 from intent_np.terms.core import Term, named
 from intent_np.terms.dtypes import DType, f16, f32
 from intent_np.terms.gpu import ContractInto, For, Full, Kernel, Let, Range, Var, variable
@@ -63,6 +63,11 @@ def softmax_grouped() -> GroupedProgram:
     return GroupedProgram("softmax", PARAMETERS, (Group((R,), (softmax_effect(),)),))
 
 
+def one_group(name: str, parameters: tuple[Term, ...], space: tuple[AxisLike, ...], effects: Any) -> BlockedProgram:
+    """A program of one execution group."""
+    return BlockedProgram(name, parameters, (BlockedGroup(space, effects),))
+
+
 def softmax_resident(block: int, rows: int = 1) -> BlockedProgram:
     """Rows in tiles (or one by one), a whole padded row in a fragment."""
     r: Any = Point(R) if rows == 1 else Tile(R, Physical("BR", rows))
@@ -74,7 +79,7 @@ def softmax_resident(block: int, rows: int = 1) -> BlockedProgram:
     top = reduction("max", c, select(inside, x, minus))
     e = exp(sub(x, top))
     total = reduction("sum", c, select(inside, e, Const(0.0, f32)))
-    return BlockedProgram("softmax", PARAMETERS, (r,), (Store(Y, (Coord(r), Coord(c)), div(e, total), valid),))
+    return one_group("softmax", PARAMETERS, (r,), (Store(Y, (Coord(r), Coord(c)), div(e, total), valid),))
 
 
 def lanewise(name: str, over: Slice, value: Value) -> Value:
@@ -91,7 +96,7 @@ def softmax_traversal(block: int) -> BlockedProgram:
     e = exp(sub(x, top))
     total = lanewise("sum", c, select(inside, e, Const(0.0, f32)))
     store = Store(Y, (Coord(r), Coord(c)), div(e, total), inside)
-    return BlockedProgram("softmax", PARAMETERS, (r,), (Traverse(c, store),))
+    return one_group("softmax", PARAMETERS, (r,), (Traverse(c, store),))
 
 
 def softmax_gpu(block: int) -> Kernel:
@@ -140,7 +145,7 @@ def matmul_blocked(bm: int, bn: int, bk: int, dtype: DType = f16, acc: DType = f
     block = Contract(k, left, right, acc)
     total = Fold(k, builtin("sum", acc), (block,), (identity("sum", acc),))
     store = Store(c, (Coord(m), Coord(n)), total, apply("and", inside[0], inside[1]))
-    return BlockedProgram("gemm", (a, b, c, M, N, K), (m, n), (store,))
+    return one_group("gemm", (a, b, c, M, N, K), (m, n), (store,))
 
 
 def matmul_gpu(bm: int, bn: int, bk: int, dtype: DType = f16, acc: DType = f32) -> Kernel:

@@ -27,7 +27,7 @@ from intent_np.terms.dtypes import f32, i32, index
 from intent_np.terms.index import Cast, Const, Extent, Physical, Value, add, apply, const, le, lt, mul, select, sub
 from intent_np.terms.normal import Arg, Axis, Combine, Contract, Coord, Load, Proj, Reduce, Store, builtin, identity
 
-from .machine_programs import axis, div, exp, lanewise, reduction, view
+from .machine_programs import axis, div, exp, lanewise, one_group, reduction, view
 
 ORDERS = ("forward", "reverse", "random")
 M, N = Extent("M"), Extent("N")
@@ -41,7 +41,7 @@ ZERO, LOW = identity("sum", f32), identity("max", f32)
 def blocked(
     *effects: Any, space: tuple[Any, ...] = (POINT,), parameters: tuple[Any, ...] = (X, Y, M, N)
 ) -> BlockedProgram:
-    return BlockedProgram("p", parameters, space, effects)
+    return one_group("p", parameters, space, effects)
 
 
 def element(fill: float = 0.0, c: Any = SLICE) -> Load:

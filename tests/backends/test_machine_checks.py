@@ -18,7 +18,7 @@ from intent_np.terms.index import Const, Extent, Param, Physical, Value, add, ap
 from intent_np.terms.normal import Axis, Coord, Load, Program, Reduce, Store, View
 
 from . import machine_programs as programs
-from .machine_programs import axis, reduction, view
+from .machine_programs import axis, one_group, reduction, view
 
 N = Extent("N")
 X, Y = view("x", "in", f32, N), view("y", "out", f32, N)
@@ -58,9 +58,7 @@ def unguarded(kind: str) -> BlockedProgram:
     load, store = (None, inside) if kind.endswith("load") else (inside, None)
     effect: Any = Store(Y, (Coord(fragment),), Load(X, (Coord(fragment),), load, 0.0), store)
     space = (fragment,) if isinstance(fragment, Tile) else ()
-    return BlockedProgram(
-        "copy", (X, Y, N), space, (Traverse(fragment, effect) if isinstance(fragment, Slice) else effect,)
-    )
+    return one_group("copy", (X, Y, N), space, (Traverse(fragment, effect) if isinstance(fragment, Slice) else effect,))
 
 
 @pytest.mark.parametrize("what", ["load", "store"])
@@ -87,7 +85,7 @@ def test_a_padded_lane_may_not_read_even_inside_the_view() -> None:
     half = axis(const(5), "half")  # half of x only
     w = Whole(half, BC)
     store = Store(Y, (Coord(w),), Load(X, (Coord(w),)), lt(Coord(w), const(5)))
-    program = BlockedProgram("half", (X, Y, N), (), (store,))
+    program = one_group("half", (X, Y, N), (), (store,))
     run(program, arguments())
     with pytest.raises(CheckError, match="a padded lane of a block reads 'x'"):
         run(program, arguments(), strict=True)
@@ -112,7 +110,7 @@ def test_lanes_that_write_one_element_are_in_conflict() -> None:
         Y, (apply("floordiv", Coord(t), const(2)),), Load(X, (Coord(t),), lt(Coord(t), N), 0.0), lt(Coord(t), N)
     )
     with pytest.raises(CheckError, match="in conflict") as raised:
-        run(BlockedProgram("lanes", (X, Y, N), (), (store,)), arguments(), strict=True)
+        run(one_group("lanes", (X, Y, N), (), (store,)), arguments(), strict=True)
     assert "two lanes of instance 0" in raised.value.found
 
 
@@ -150,13 +148,13 @@ def test_a_loop_bound_that_varies_along_a_fragment_is_refused() -> None:
     s = Slice(inner, BC)
     store = Store(Y, (Coord(s),), Const(1.0, f32), lt(Coord(s), N))
     with pytest.raises(CompileError, match="not well formed") as raised:
-        run(BlockedProgram("p", (Y, N), (), (Traverse(s, store),)), {"y": np.zeros(8, np.float32)})
+        run(one_group("p", (Y, N), (), (Traverse(s, store),)), {"y": np.zeros(8, np.float32)})
     assert "varies along a fragment axis" in raised.value.found
 
 
 def test_a_fragment_that_is_too_small_for_its_axis_is_refused() -> None:
     w = Whole(C, BC)
-    program = BlockedProgram("p", (X, Y, N), (), (Store(Y, (Coord(w),), Load(X, (Coord(w),))),))
+    program = one_group("p", (X, Y, N), (), (Store(Y, (Coord(w),), Load(X, (Coord(w),))),))
     run(program, arguments(8))
     with pytest.raises(CompileError) as raised:
         run(program, arguments(9))
@@ -174,7 +172,7 @@ def test_a_reduction_over_a_coordinate_that_nothing_binds_is_refused() -> None:
     p = Point(C)
     body = Store(Y, (Coord(p),), reduction("sum", Slice(C, BC), Load(X, (Coord(Slice(C, BC)),))))
     with pytest.raises(CompileError) as raised:
-        run(BlockedProgram("p", (X, Y, N), (p,), (body,)), arguments())
+        run(one_group("p", (X, Y, N), (p,), (body,)), arguments())
     assert "outside of a loop" in raised.value.found
 
 

@@ -91,7 +91,7 @@ def test_the_pipeline_stops_only_ahead_of_the_program() -> None:
             with pytest.raises(LanguageUseError, match=f"E710 the pass '{name}' does not lie ahead"):
                 run(compilation.normal, stop_after=name)
         with pytest.raises(LanguageUseError, match="a normal program behind form_groups"):
-            run(compilation.normal, stop_after="order_effects", after="form_groups")
+            run(compilation.normal, stop_after="forward_stores", after="form_groups")
 
 
 @pytest.mark.parametrize("name", ["share_traversals", "apply_combines"])

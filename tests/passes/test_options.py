@@ -33,6 +33,18 @@ def turned(x: I.In[I.f32, (4, "N")], y: I.Out[I.f32, ("N",)]):
     y[:] = I.transpose(x[:, :] + I.full(x.shape, 1.0, I.f32), (1, 0))[:, 0]
 
 
+@intent.kernel
+def stored_and_read(x: I.InOut[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
+    x[:] = x[:] * 2.0
+    y[:] = x[:] + 1.0
+
+
+@intent.kernel
+def neighbours(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)], z: I.Out[I.f32, ("N - 1",)]):
+    y[:] = x[:]
+    z[:] = y[1:]
+
+
 STRICT = (
     (turned, {"N": 512}),
     (axpby, {"N": 4096}),
@@ -45,6 +57,8 @@ STRICT = (
     (matmul_bias_gelu_f16, {"M": 512, "N": 512, "K": 512}),
     (transpose, {"M": 512, "N": 512}),
     (extremes, {"M": 64, "N": 20000}),
+    (stored_and_read, {"N": 4096}),
+    (neighbours, {"N": 4096}),
     *((entry.kernel, {}) for entry in entries(["specs/small_programs.py"])),
 )
 RELAXED = ((attention_causal, {"B": 1, "H": 2, "Q": 512, "K": 512, "D": 64, "L": 512, "M": 512, "N": 512}),)
@@ -78,6 +92,7 @@ def test_a_pass_that_is_left_out_is_missed(name: str) -> None:
     ("step", "key", "value"),
     [
         ("expand_contractions", "enabled", False),
+        ("form_groups", "serial", "error"),
         ("block_axes", "lanewise", False),
         ("block_axes", "sizes", {"m": 32, "n": 32, "columns": 128}),
         ("order_programs", "grouping", 4),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from ...numerics import Array
 from ...terms.blocked import (
     Base,
+    BlockedGroup,
     BlockedProgram,
     Carry,
     Fold,
@@ -28,6 +30,7 @@ from ...terms.blocked import (
     Whole,
     scoped,
 )
+from ...terms.grouped import Sync
 from ...terms.index import Value
 from ...terms.normal import Combine, Contract, Coord, Load, Reduce, Store
 from ...terms.text import brief
@@ -68,13 +71,21 @@ def run(
     """Execute `program` on `arrays`; see `machine.run`."""
     arguments = bind(program, arrays, scalars or {})
     memory = memory_of(program, arguments, counters, strict)
-    terms = performed(program)
-    fragments = [t for t in terms if isinstance(t, (Tile, Slice, Whole)) and t not in program.space]
-    axes: list[Any] = [*program.space, *(t for t in program.space if isinstance(t, Tile)), *fragments]
+    first = 0
+    for group in program.groups[:: -1 if order == "reverse" else 1]:
+        first += _perform(group, memory, order, budget, first)
+
+
+def _perform(group: BlockedGroup, memory: Memory, order: str, budget: int, first: int) -> int:
+    """The instances of one group, numbered from `first`; how many they are."""
+    arguments = memory.arguments
+    terms = performed(group)
+    fragments = [t for t in terms if isinstance(t, (Tile, Slice, Whole)) and t not in group.space]
+    axes: list[Any] = [*group.space, *(t for t in group.space if isinstance(t, Tile)), *fragments]
     # a tile has two dimensions: its blocks are among the instances, its position is that of the lanes of a block
     positions = {a: d for d, a in enumerate(axes)}
     extents: list[int] = []
-    for a in program.space:
+    for a in group.space:
         if not isinstance(a, (Tile, Point)):
             raise malformed(f"{brief(a)} in the program space", "blocked")
         span = int(arguments.scalar(a.axis.hi)) - int(arguments.scalar(a.axis.lo))
@@ -82,9 +93,10 @@ def run(
     sizes = {a: a.size.value for a in axes if not isinstance(a, Point)}
     overlap = overlapping(arguments)
     plan = cache(lambda effects: planned(effects, overlap, own=False))
-    for piece in launched(memory, extents, len(axes), each(temporaries(terms, sizes)), order, budget):
-        values = Blocks(memory, positions, len(axes), dict(zip(program.space, piece, strict=True)), plan)
-        values.perform(program.effects)
+    for piece in launched(memory, extents, len(axes), each(temporaries(terms, sizes)), order, budget, first):
+        values = Blocks(memory, positions, len(axes), dict(zip(group.space, piece, strict=True)), plan)
+        values.perform(group.effects)
+    return prod(extents)
 
 
 class Blocks(Values):
@@ -262,5 +274,7 @@ class Blocks(Values):
                     self.perform((inner,))
             case Perform(loop):
                 self.value(loop)
+            case Sync():
+                pass  # stores happen at once
             case _:
                 raise malformed(f"a {type(effect).__name__} among the effects", "blocked")

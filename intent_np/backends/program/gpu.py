@@ -9,7 +9,7 @@ import numpy as np
 
 from ...numerics import Array, apply, storage
 from ...terms.core import Term
-from ...terms.gpu import Broadcast, ContractInto, For, Full, If, Kernel, Let, Range, Var
+from ...terms.gpu import Broadcast, ContractInto, Dispatch, For, Full, If, Kernel, Let, Range, Sync, Var
 from ...terms.index import Physical, Value
 from ...terms.normal import Load, Reduce, Store
 from ...terms.operators import OPERATORS
@@ -76,6 +76,10 @@ class Statements(Values):
                     self._loop(s)
                 case If(condition, inner):
                     self._branch(self.value(condition), inner)
+                case Dispatch():
+                    self._group(s)
+                case Sync():
+                    pass  # stores happen at once
                 case _:
                     raise malformed(f"a {type(s).__name__} among the statements", "gpu")
 
@@ -107,6 +111,17 @@ class Statements(Values):
             self.running = None if inside.all() else inside
             self.perform(body)
         self.running = outer
+
+    def _group(self, s: Dispatch) -> None:
+        """The instances of a group perform its body, with coordinates of their own."""
+        outside, number = dict(self.names), self.value(s.number)
+        rest = number - self.value(s.first)
+        for var, extent in zip(reversed(s.coordinates), reversed(s.grid), strict=True):
+            count = np.maximum(self.value(extent), 1)
+            self.names[var.name] = rest % count
+            rest = rest // count
+        self._branch((number >= self.value(s.first)) & (number < self.value(s.end)), s.body)
+        self.names = outside  # another group may mean something else by a name
 
     # ---- values
 

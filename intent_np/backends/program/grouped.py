@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from ...terms.grouped import Group, GroupedProgram
+from ...terms.grouped import Group, GroupedProgram, Sync
 from ...terms.normal import Axis, Part, Store
 from ..arrays.arguments import bind, overlapping
 from ..arrays.counters import Counters
@@ -33,12 +34,13 @@ def run(
     """Execute `program` on `arrays`; see `machine.run`.  `cuts` is the number of parts of each region's axis."""
     arguments = bind(program, arrays, scalars or {})
     memory = memory_of(program, arguments, counters, strict)
+    first = 0
     for group in program.groups[:: -1 if order == "reverse" else 1]:
-        _perform(group, memory, order, budget, cuts)
+        first += _perform(group, memory, order, budget, cuts, first)
 
 
-def _perform(group: Group, memory: Memory, order: str, budget: int, cuts: int) -> None:
-    """The instances of one group."""
+def _perform(group: Group, memory: Memory, order: str, budget: int, cuts: int, first: int) -> int:
+    """The instances of one group, numbered from `first`; how many they are."""
     terms = performed(group)
     workset = list(group.workset)
     inside = [a for a in closure(t for t in terms if isinstance(t, (Axis, Part))) if a not in workset]
@@ -51,14 +53,17 @@ def _perform(group: Group, memory: Memory, order: str, budget: int, cuts: int) -
     def bytes_of(sizes: Sequence[int]) -> int:
         return temporaries(terms, extents | dict(zip(workset, sizes, strict=True)))
 
-    for piece in launched(memory, [whole[a].members.size for a in workset], len(axes), bytes_of, order, budget):
+    counts = [whole[a].members.size for a in workset]
+    for piece in launched(memory, counts, len(axes), bytes_of, order, budget, first):
         points = {a: Binding(whole[a].members[line]) for a, line in zip(workset, piece, strict=True)}
         with values.within(points):
             for effect, before in zip(group.effects, plan, strict=True):
                 memory.snapshot(before)
-                _store(values, effect, workset)
+                if not isinstance(effect, Sync):  # stores happen at once
+                    _store(values, effect, workset)
         values.forget(points.values())
         memory.snapshots.clear()
+    return prod(counts)
 
 
 def _store(values: Coordinates, effect: Any, workset: list[Any]) -> None:

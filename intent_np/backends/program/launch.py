@@ -33,14 +33,15 @@ def each(size: int) -> BytesOf:
 
 
 def launched(
-    memory: Memory, extents: Sequence[int], rank: int, bytes_of: BytesOf, order: str, budget: int
+    memory: Memory, extents: Sequence[int], rank: int, bytes_of: BytesOf, order: str, budget: int, first: int = 0
 ) -> Iterator[tuple[Array, ...]]:
-    """The instances 0..extents in pieces whose temporaries fit the budget, `memory` told about each piece."""
+    """The instances 0..extents in pieces whose temporaries fit the budget, `memory` told about each piece; they are
+    numbered from `first`."""
     if 0 in extents:
         return
     for piece in pieces(extents, box(extents, bytes_of, budget), order):
         memory.instances = tuple(len(line) for line in piece)
-        memory.identities = numbered(piece, extents, rank) if memory.shadow is not None else None
+        memory.identities = first + numbered(piece, extents, rank) if memory.shadow is not None else None
         memory.counters.instances += memory.spread(None)
         yield piece
 

@@ -1,0 +1,50 @@
+"""normal -> normal: a load of an element that was just stored is what was stored.
+
+store y[i] = v                              store y[i] = v
+store z[i] = load y[i] after that store     store z[i] = v
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..rules.simplify import node
+from ..terms.core import inherit, replace, walk
+from ..terms.index import Const, select
+from ..terms.normal import NORMAL, Load, Program, Store
+from .base import nanopass
+
+
+@nanopass(NORMAL, NORMAL)
+def forward_stores(program: Program) -> Program:
+    """Forward stores to the loads that read exactly their elements.
+
+    Before the program is spread over instances: a dependence that is gone orders nothing.
+    Preserves every load's value, and the order of effects.
+    """
+    before: dict[Any, Any] = {}  # the last store into the same view before each
+    last: dict[Any, Any] = {}
+    for e in program.effects:
+        before[e], last[e.view] = last.get(e.view), e  # type: ignore[attr-defined]
+    done: dict[Any, Any] = {}
+    for t in walk(*program.effects):
+        done[t] = inherit(t, node(t.rebuild(done)))  # type: ignore[attr-defined]
+        if isinstance(t, Load):
+            done[t] = inherit(t, _forward(t, before, done))
+    return replace(program, effects=tuple(done[e] for e in program.effects))  # type: ignore[no-any-return]
+
+
+def _forward(load: Load, before: dict[Any, Any], done: dict[Any, Any]) -> Any:
+    """What a load gives, told from the stores at its own address; those under a condition leave what was there."""
+    t, stores, after = done[load], [], load.after
+    while isinstance(after, Store) and done[after].index == t.index:
+        stores.append(done[after])
+        if stores[-1].valid is None:
+            break
+        after = before[after]
+    else:
+        t = replace(t, after=None if after is None else done[after])
+    for s in reversed(stores):
+        t = s.value if s.valid is None else node(select(s.valid, s.value, t))
+    guarded = stores and done[load].valid is not None
+    return node(select(done[load].valid, t, Const(load.fill, load.type))) if guarded else t  # type: ignore[arg-type]

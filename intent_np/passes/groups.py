@@ -1,0 +1,106 @@
+"""Which statements belong together, and over which axes their instances are spread.
+
+Statements that depend on each other form a cluster.  An axis spreads a cluster where each dependence stays inside one
+of its members.  Clusters that read the same values join where their axes agree; all others run beside each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ..terms.core import find
+from ..terms.grouped import Group, Sync
+from ..terms.normal import Axis, Load, Store
+from .dependences import Dependence, dependences, disjoint
+from .roles import program_axes
+from .syncs import synced
+
+
+def groups(effects: Sequence[Any]) -> tuple[Group, ...]:
+    """The execution groups of these effects, in the order of their first statements."""
+    effects = synced(effects)
+    between = dependences(effects)
+    formed: list[_Cluster] = []
+    for cluster in _clusters(effects, between):
+        into = next((g for g in formed if g.takes(cluster)), None)
+        if into is None:
+            formed.append(cluster)
+        else:
+            into.join(cluster)
+    return tuple(Group(g.workset, tuple(_ordered(effects, g.members)), g.serial) for g in formed)
+
+
+class _Cluster:
+    """Effects by position, and what is known of them together."""
+
+    def __init__(self, effects: Sequence[Any], members: list[int], between: Iterable[Dependence]) -> None:
+        self.effects, self.members = effects, members
+        self.along = [d.along for d in between if d.along is not None and d.first in members]
+        self.reads = set(find([effects[i] for i in members], Load))
+        self.workset = self._workset(members)
+        alone = any(program_axes((effects[i],)) for i in members)
+        self.serial = bool(self.along) and not self.workset and alone
+
+    def _workset(self, members: Iterable[int]) -> tuple[Axis, ...]:
+        found = program_axes(tuple(self.effects[i] for i in members))
+        return tuple(a for a in found if all(a in own for own in self.along))
+
+    def takes(self, other: _Cluster) -> bool:
+        """Whether one group does the work of both no worse than two."""
+        if self.serial or other.serial:
+            return False
+        both = self._workset(sorted((*self.members, *other.members)))
+        if not all(a in own for own in other.along for a in both):
+            return False
+        if set(both) == set(self.workset) == set(other.workset) and both:
+            return True
+        return bool(self.reads & other.reads) and bool(both or not (self.workset or other.workset))
+
+    def join(self, other: _Cluster) -> None:
+        self.members = sorted((*self.members, *other.members))
+        self.along += other.along
+        self.reads |= other.reads
+        self.workset = self._workset(self.members)
+
+
+def _clusters(effects: Sequence[Any], between: Iterable[Dependence]) -> list[_Cluster]:
+    """The connected components of the dependences."""
+    between = list(between)
+    root = list(range(len(effects)))
+
+    def find_root(i: int) -> int:
+        while root[i] != i:
+            root[i] = i = root[root[i]]
+        return i
+
+    for d in between:
+        low, high = sorted((find_root(d.first), find_root(d.second)))
+        root[high] = low
+    members: dict[int, list[int]] = {}
+    for i, e in enumerate(effects):
+        if isinstance(e, Store):
+            members.setdefault(find_root(i), []).append(i)
+    return [_Cluster(effects, found, between) for found in members.values()]
+
+
+def _ordered(effects: Sequence[Any], members: Sequence[int]) -> list[Any]:
+    """The members in order, with the syncs between them that they need."""
+    out: list[Any] = []
+    awaited = {t.after for t in find([effects[i] for i in members], Load)}
+    before: list[Any] = []
+    last = -1
+    for i in members:
+        between = [e for e in effects[last + 1 : i] if isinstance(e, Sync)]
+        needed = [e for e in between if e in awaited]
+        if not needed and any(_again(s, effects[i]) for s in before):
+            needed = between[-1:]
+        out += needed
+        before.append(effects[i])
+        out.append(effects[i])
+        last = i
+    return out
+
+
+def _again(s: Store, t: Store) -> bool:
+    return s.view is t.view and s.index != t.index and not disjoint(s, t)
