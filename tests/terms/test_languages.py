@@ -71,28 +71,29 @@ WRONG: list[tuple[Language, str, str]] = [
     ),
     (
         BLOCKED,
-        "blocked @p(x, y, M, N) {\n  blocks over (tm, tn) {\n  store y[tm, n] = 1.0:f32\n  }\n}",
+        "blocked @p(x, y, M, N) {\n  blocks over (tm, tn) {\n    store y[tm, n] = 1.0:f32\n  }\n}",
         "a coordinate over a logical axis is left: n",
     ),
     (
         BLOCKED,
         "blocked @p(x, z, M, N) {\n  blocks over (tm) {\n"
-        "  store z[tm] = (reduce sum over n of (load x[tm, n]) from 0.0:f32) valid (tm < M)\n  }\n}",
+        "    store z[tm] = (reduce sum over n of (load x[tm, n]) from 0.0:f32) valid (tm < M)\n  }\n}",
         "a Reduce over a logical axis is left: reduce sum over n",
     ),
     (
         BLOCKED,
-        "blocked @p(x, y, M, N) {\n  blocks over (tm) {\n  store y[tm, tn] = 1.0:f32\n  }\n}",
+        "blocked @p(x, y, M, N) {\n  blocks over (tm) {\n    store y[tm, tn] = 1.0:f32\n  }\n}",
         "a coordinate over tile of n by BN, which is not in the program space: tn",
     ),
     (
         BLOCKED,
-        "blocked @p(x, y, M, N) {\n  blocks over (tm) {\n  store y[tm, sn] = 1.0:f32 valid (tm < M && sn < N)\n  }\n}",
+        "blocked @p(x, y, M, N) {\n  blocks over (tm) {\n"
+        "    store y[tm, sn] = 1.0:f32 valid (tm < M && sn < N)\n  }\n}",
         "a block of slice of n by BN outside of a loop over it: store y[tm, sn]",
     ),
     (
         BLOCKED,
-        "blocked @p(x, z, M, N) {\n  blocks over (tm) {\n  store z[tm] = load x[tm, tn]\n  }\n}",
+        "blocked @p(x, z, M, N) {\n  blocks over (tm) {\n    store z[tm] = load x[tm, tn]\n  }\n}",
         "the stored value varies along",
     ),
 ]
