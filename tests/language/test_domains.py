@@ -5,6 +5,7 @@ import pytest
 
 import intent_np as intent
 import intent_np.language as I
+from intent_np.backends.reference import checking, logical
 from intent_np.terms.core import find
 from intent_np.terms.logical import Between
 
@@ -74,6 +75,24 @@ def test_rows_of_a_ragged_relation(run, counts):
         assert first[i] == (c[:2][-1] if len(c) else -1)
         assert starts[i] == v[:2].sum()
     assert len(list(find(program, Between))) == 2  # the promises, for a checking mode to test
+
+
+@pytest.mark.parametrize(
+    ("offsets", "found"), [([0, 3, 2, 5], "the offset 2"), ([0, 3, 4, 9], "the offset 9"), ([-1, 3, 4, 5], "offset -1")]
+)
+def test_offsets_that_break_the_promise_are_reported(offsets, found):
+    values, columns = np.ones(5, np.float32), np.zeros(5, np.int32)
+    arrays = {"values": values, "columns": columns, "offsets": np.array(offsets, np.int32)}
+    arrays |= {"y": np.zeros(3, np.float32), "first": np.zeros(3, np.int64), "starts": np.zeros(3, np.float32)}
+    program = spmv.capture()
+    with pytest.raises(intent.CheckError) as wrong:
+        logical.run(program, arrays, {})
+    report = checking.check(program, arrays, {})
+    for error in (wrong.value, *report.findings[:1]):
+        assert error.code == "E510", str(error)
+        assert "'offsets' is not in order and inside" in str(error)
+        assert found in str(error)
+    assert not report.ok
 
 
 @intent.kernel

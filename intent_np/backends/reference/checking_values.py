@@ -20,6 +20,7 @@ from ...terms.dtypes import DType, bool_, i64
 from ...terms.index import Apply, Cast, Const, Value
 from ...terms.logical import (
     After,
+    Between,
     Call,
     Convert,
     Domain,
@@ -99,6 +100,12 @@ class CheckedTensors(Tensors):
         if not isinstance(v, HANDED_ON):
             self.poison.mark(result, self._poisoned(v, s, result))
         return result
+
+    def broken(
+        self, v: Between, s: Scope, lane: int, shape: tuple[int, ...], name: str, expected: str, found: str
+    ) -> None:
+        fields = {"name": name, "promise": "in order and inside", "expected": expected, "found": found}
+        self.findings.add("E510", v, s, lane, shape, **fields)
 
     def _poisoned(self, v: Value, s: Scope, result: Result) -> Any:
         match v:

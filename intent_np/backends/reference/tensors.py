@@ -119,7 +119,9 @@ class Tensors(Regions):
                 return self._read(v, view.name, source, first, s)  # type: ignore[attr-defined]
             case Take(value):
                 return self._read(v, arena().names.get(value, "the value"), self.value(value, s), s.depth, s)
-            case Between() | InBounds() | Unique():
+            case Between():
+                return self._between(v, s)
+            case InBounds() | Unique():
                 return self.value(v.value, s)
             case Old() | Succeeded():  # of an access that no lane in hand performs
                 return np.zeros((1,) * s.depth + self.sizes(v, s), storage(_dtype(v)))
@@ -184,6 +186,27 @@ class Tensors(Regions):
             return np.broadcast_to(only, np.broadcast_shapes(only.shape, (1,) * s.depth + self.sizes(v, s)))
         sides = [self.aligned(a, rank, s.guarded(c)) for a, c in ((args[1], chosen), (args[2], ~chosen))]
         return numerics.apply(OPERATORS["select"], lift(chosen, s.depth, s.depth + rank), *sides, dtype=_dtype(v))
+
+    # ---- promises
+
+    def _between(self, v: Between, s: Scope) -> Array:
+        """An index that is promised to be between two others; one that is not is pulled there, once it was reported."""
+        x, low, high = (self.value(t, s) for t in (v.value, v.low, v.high))
+        wrong = (x < low) | (x > high)
+        bad = wrong if s.active is None else wrong & s.active
+        if bad.any():
+            k = int(np.argmax(bad))
+            at, least, most = (int(np.broadcast_to(a, bad.shape).reshape(-1)[k]) for a in (x, low, high))
+            name = next((r.view.name for r in find(v.value, Read)), "the index")
+            self.broken(v, s, k, bad.shape, name, f"{least} <= offset <= {most}", f"the offset {at}")
+        return np.clip(x, low, np.maximum(low, high)) if wrong.any() else x
+
+    def broken(
+        self, v: Between, s: Scope, lane: int, shape: tuple[int, ...], name: str, expected: str, found: str
+    ) -> None:
+        """Report a promise that does not hold in a lane of this scope."""
+        span = next(iter(arena().spans.get(v, ())), None)
+        raise error("E510", span, name=name, promise="in order and inside", expected=expected, found=found)
 
     # ---- memory
 
