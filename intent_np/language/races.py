@@ -18,6 +18,7 @@ from intent_np.terms.logical import (
     AtEach,
     LoopVar,
     NewAxis,
+    Outcome,
     Parallel,
     Read,
     Subscript,
@@ -56,7 +57,7 @@ def written_once(
     if left[0] in lanes:
         raise fail("E304", name=name, found="an index tensor in which lanes may be equal")
     point = arena().names.get(left[0], "a point")
-    if left[0] not in set(find(entries, LoopVar)):
+    if left[0] not in set(find(entries, LoopVar)) and not any(True for _ in find(entries, Outcome)):
         raise fail("E303", name=name, found=f"an index that does not depend on '{point}'")
     raise fail("E304", name=name, found=f"an index in which several values of '{point}' may meet")
 

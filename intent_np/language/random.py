@@ -1,0 +1,85 @@
+"""Random numbers that are functions of a seed and a counter: Philox4x32-10, the same on every target."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from intent_np.terms.dtypes import f32, u32, u64
+from intent_np.terms.index import Value
+
+from .declare import intrinsic, member_of
+from .elaborate import Operand, convert, is_literal, select
+from .elaborate import pointwise as apply
+from .elaborate import value as term
+
+MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
+WEYL = (0x9E3779B9, 0xBB67AE85)
+WORD = 0xFFFFFFFF
+
+
+@intrinsic
+def random() -> None:
+    """Random numbers of a seed and a counter, each an integer scalar or tensor that is taken as u64: `I.random.bits`,
+    `uniform`, `normal`.  Nothing is kept between calls."""
+    from .context import fail
+
+    raise fail("E113", name="I.random", signature="I.random.bits(seed, counter)", found="no distribution")
+
+
+def _wide(v: Operand) -> Value:
+    return term(v, u64) if is_literal(v) else convert(v, u64)
+
+
+def _high(v: Any) -> Value:
+    return apply("shr", v, 32)
+
+
+def _low(v: Any) -> Value:
+    return apply("bit_and", v, WORD)
+
+
+def philox(counter: tuple[Any, Any, Any, Any], key: tuple[Any, Any]) -> tuple[Any, Any, Any, Any]:
+    """Ten rounds over four counter words and two key words, each below 2^32 in a u64."""
+    (a, b, c, d), (k, l) = counter, key
+    for _ in range(10):
+        first, second = apply("mul", a, MULTIPLIERS[0]), apply("mul", c, MULTIPLIERS[1])
+        a, b = apply("bit_xor", apply("bit_xor", _high(second), b), k), _low(second)
+        c, d = apply("bit_xor", apply("bit_xor", _high(first), d), l), _low(first)
+        k, l = _low(apply("add", k, WEYL[0])), _low(apply("add", l, WEYL[1]))
+    return a, b, c, d
+
+
+@member_of(random)
+def _bits(seed: Operand, counter: Operand) -> Value:
+    """32 random bits as u32: word counter % 4 of block counter // 4, under the key that the seed is."""
+    s, n = _wide(seed), _wide(counter)
+    block, zero = apply("shr", n, 2), term(0, u64)
+    words = philox((_low(block), _high(block), zero, zero), (_low(s), _high(s)))
+    which = apply("bit_and", n, 3)
+    found: Any = words[3]
+    for k in (2, 1, 0):
+        found = select(apply("eq", which, k), words[k], found)
+    return convert(found, u32)
+
+
+def _unit(bits: Value, first: float) -> Value:
+    """The upper 24 bits as f32 steps of 2^-24 from `first` steps on."""
+    steps = convert(apply("shr", bits, 8), f32)
+    return apply("mul", apply("add", steps, first) if first else steps, 2.0**-24)
+
+
+@member_of(random)
+def _uniform(seed: Operand, counter: Operand) -> Value:
+    """f32 in [0, 1): the upper 24 of the bits, times 2^-24."""
+    return _unit(_bits.meaning(seed, counter), 0.0)
+
+
+@member_of(random)
+def _normal(seed: Operand, counter: Operand) -> Value:
+    """f32 of the standard normal distribution, by Box and Muller: sqrt(-2 log u) cos(2 pi v), where v is the uniform
+    number of counter 2n + 1, and u that of 2n, 2^-24 more, so that it is not 0."""
+    n = apply("mul", _wide(counter), 2)
+    u = _unit(_bits.meaning(seed, n), 1.0)
+    v = _unit(_bits.meaning(seed, apply("add", n, 1)), 0.0)
+    radius = apply("sqrt", apply("mul", apply("log", u), -2.0))
+    return apply("mul", radius, apply("cos", apply("mul", v, float.fromhex("0x1.921fb6p+2"))))
