@@ -78,7 +78,8 @@ class _Blocking:
         """Membership of the lane that `axis` (logical, when its block is not chosen yet) stands for."""
         fragment = axis if isinstance(axis, (Tile, Whole, Slice)) else self.of(axis)
         p = member(fragment)
-        return None if p is None else node(lt(Coord(axis), fragment.axis.hi))
+        # not simplified: a logical coordinate is certainly inside, and this one stands for a lane that may not be
+        return None if p is None else lt(Coord(axis), fragment.axis.hi)
 
     def _guarded(self, t: Any) -> Any:
         lanes = sorted(frozenset().union(*(i.lanes for i in t.index)), key=lambda a: a.digest)

@@ -78,3 +78,17 @@ def test_small_programs(kernel, arguments, expected, target):
         wanted = expected(*given)
         for got, want in zip(given[-len(wanted) :], wanted, strict=True):
             np.testing.assert_array_equal(got, want)
+
+
+@intent.kernel
+def static_rows(x: I.In[I.f32, (7, 5001)], y: I.Out[I.f32, (7,)], z: I.Out[I.f32, ()]):
+    y[:] = I.reduce.max(x[:, :], axis=1)
+    z[()] = I.reduce.max(x[:, :])
+
+
+def test_lanes_behind_a_static_extent_are_guarded():
+    """A member of the axis is certainly inside; a lane of its block is not."""
+    x = np.random.default_rng(1).standard_normal((7, 5001)).astype(np.float32) - 9
+    y, z = intent.compile(static_rows, target="cpu", options=intent.CompileOptions(check=True)).run(x)
+    np.testing.assert_array_equal(y, x.max(1))
+    assert z == x.max()
