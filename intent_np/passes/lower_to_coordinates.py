@@ -19,9 +19,10 @@ from ..rules.simplify import node
 from ..terms import logical as L
 from ..terms.core import arena, find, inherit, named, replace, rewrite
 from ..terms.dtypes import index
-from ..terms.index import Apply, Cast, Const, Value, add, apply, conjunction, const, is_const, mul, sub
+from ..terms.index import Apply, Cast, Const, Value, add, apply, conjunction, const, is_const, mul
 from ..terms.normal import NORMAL, Axis, Contract, Coord, Load, Program, Proj, Reduce, Store, View, builtin, identity
 from .base import nanopass
+from .lower_regions import Positions, RegionLowering, refused
 
 
 @nanopass(L.LOGICAL, NORMAL)
@@ -35,12 +36,12 @@ def lower_to_coordinates(program: L.LogicalProgram) -> Program:
     return Program(program.name, program.parameters, tuple(effects), program.permissions, program.target)
 
 
-Positions = tuple[Value, ...]
 Asked = tuple[Any, Positions]
 
 
-class _Lowering:
+class _Lowering(RegionLowering):
     def __init__(self, program: L.LogicalProgram) -> None:
+        super().__init__()
         self.memo: dict[Asked, Any] = {}
         self.known_domains: dict[Value, tuple[L.Domain, ...]] = {}
         self.stores: dict[L.Write, Store] = {}
@@ -60,8 +61,12 @@ class _Lowering:
         step = position if d.step is None else node(mul(position, self.scalar(d.step)))
         return node(add(step, self.scalar(d.lo)))  # type: ignore[no-any-return]
 
-    def axis(self, d: L.Domain, taken: Any) -> Axis:
-        """An axis over `d` that none of the coordinates `taken` varies along."""
+    def axis(self, d: L.Domain, taken: Any) -> Any:
+        """An axis over `d` that none of the coordinates `taken` varies along; the part that a slice stands for."""
+        if part := self.parts.get(d.hi):
+            if part in taken:
+                raise refused(d, "two members of one slice at once")
+            return part
         lo, hi = self._bounds(d)
         use = self.first_use.get((lo, hi), 0)
         while (a := Axis(lo, hi, use)) in taken:
@@ -70,10 +75,6 @@ class _Lowering:
         if name := arena().names.get(d) or extent:
             named(a, name)
         return a
-
-    def position(self, d: L.Domain, a: Axis) -> Value:
-        """The position along a dimension of the coordinate of its axis."""
-        return node(sub(Coord(a), a.lo)) if d.step is None else Coord(a)  # type: ignore[no-any-return]
 
     def domains(self, v: Value) -> tuple[L.Domain, ...]:
         """The domain that each dimension of a tensor runs over; 0..extent where none is known."""
@@ -94,6 +95,8 @@ class _Lowering:
             found = self._indexed(v.subscripts, self.domains(v.value) if isinstance(v, L.Take) else None)
         elif isinstance(v, L.Indices):
             found = [v.domain]
+        elif isinstance(v, L.Formal) and v in self.bound:
+            found = list(self.domains(self.bound[v]))
         elif isinstance(v, (L.Convert, L.InBounds, L.Unique)):
             found = list(self.domains(v.value))
         elif isinstance(v, L.Transpose):
@@ -217,6 +220,14 @@ class _Lowering:
                 return (yield from self._contract(v, where))
             case L.Histogram():
                 return (yield from self._histogram(v, where))
+            case L.Formal() if v in self.bound:
+                return (yield self.bound[v], where)
+            case L.Formal():
+                return self.side(v, where)
+            case L.RegionFold():
+                return self.region(v, 0, where)
+            case Proj(L.RegionFold() as fold, component):
+                return self.region(fold, component, where)
             case Proj():
                 return Proj((yield v.value, where), v.position)
         raise error("E708", _span(v), construct=getattr(v, "spelled", f"a value of kind {type(v).__name__}"))
@@ -355,8 +366,9 @@ class _Lowering:
                 a = self.axis(d, taken)
                 taken |= {a}
                 positions.append(self.position(d, a))
-        value = self.at(*self.fitted(s.value, tuple(positions)))
-        valid = None if s.valid is None else self.at(*self.fitted(s.valid, tuple(positions)))
+        with self.varying_along(taken):
+            value = self.at(*self.fitted(s.value, tuple(positions)))
+            valid = None if s.valid is None else self.at(*self.fitted(s.valid, tuple(positions)))
         condition = conjunction(*guards, valid)
         if condition is not None:
             value = _guarded(value, condition)

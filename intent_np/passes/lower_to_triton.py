@@ -181,8 +181,10 @@ class _Lowering:
                 case Store():
                     if s in self.waiting:
                         lines.append(Barrier())
-                    stored = self.values.standalone(self.values.at(s.value, self.values.address_dims(s)))
-                    lines.append(StoreAt(self.values.address(s), stored, self.values.mask(s)))
+                    stored = self.values.at(s.value, self.values.address_dims(s))
+                    if s.view.dtype is index:  # 64 bits in memory, however it was held
+                        stored = self.values.hold(stored, i64)
+                    lines.append(StoreAt(self.values.address(s), self.values.standalone(stored), self.values.mask(s)))
         self.values.tuples = outside
         return lines
 

@@ -72,7 +72,7 @@ def magnitude(t: Any) -> Value | None:
 def _magnitude(t: Any, done: dict[Any, Any]) -> Value | None:
     match t:
         case Const():
-            return const(abs(int(t.value))) if t.dtype is index else None  # type: ignore[call-overload]
+            return const(min(abs(int(t.value)), index.range[1])) if t.dtype is index else None  # type: ignore[call-overload]
         case Extent() | Physical():
             return t  # type: ignore[no-any-return]
         case Param():
