@@ -396,6 +396,71 @@ def test_views_that_share_memory_share_their_shadow():
     assert codes(apart) == []
 
 
+# ---- atomic accesses and promises
+
+
+@intent.kernel
+def counted(
+    x: I.In[I.i32, ("N",)], at: I.In[I.index, ("N",)], y: I.InOut[I.i32, (4,)], z: I.Out[I.i32, ("N",)],
+):  # fmt: skip
+    (N,) = x.shape
+    for i in I.parallel(I.domain(0, N)):
+        place = I.assume_in_bounds(at[i], y, axis=0)
+        z[i] = I.atomic.add(y, index=place, value=12 // x[i])
+
+
+def test_atomic_accesses_meet_and_carry_poison():
+    given = {"x": np.int32([1, 2, 3]), "at": np.array([1, 1, 2]), "y": np.zeros(4, np.int32)}
+    outputs = {"z": np.zeros(3, np.int32)}
+    assert codes(check_kernel(counted, given | outputs)) == []
+    np.testing.assert_array_equal(given["y"], [0, 18, 4, 0])
+    given["x"][0] = 0
+    checked = check_kernel(counted, given | outputs)
+    assert codes(checked) == ["E507"]
+    np.testing.assert_array_equal(checked.poison["y"], [0, 1, 0, 0])
+
+
+def test_a_promise_of_bounds_is_tried_where_it_is_made():
+    given = {"x": np.int32([1, 2, 3]), "at": np.array([1, 4, 2]), "y": np.zeros(4, np.int32)}
+    checked = check_kernel(counted, given | {"z": np.zeros(3, np.int32)})
+    assert sorted(codes(checked)) == ["E502", "E510"]
+    assert "index 4, at i = 1" in str(checked)
+
+
+@intent.kernel
+def scattered(x: I.In[I.i32, ("N",)], at: I.In[I.index, ("N",)], y: I.InOut[I.i32, ("M",)]):
+    (N,) = x.shape
+    for i in I.parallel(I.domain(0, N)):
+        place = I.assume_unique(I.assume_in_bounds(at[i], y, axis=0))
+        y[place] = x[i]
+
+
+def test_a_promise_of_difference_is_tried_and_what_meets_is_a_race():
+    given = {"x": np.int32([1, 2, 3]), "at": np.array([3, 0, 1]), "y": np.zeros(4, np.int32)}
+    assert codes(check_kernel(scattered, given)) == []
+    given["at"][2] = 3
+    checked = check_kernel(scattered, given)
+    assert sorted(codes(checked)) == ["E505", "E510"]
+    assert "[3] a second time, at i = 2" in str(checked)
+
+
+@intent.kernel
+def buffered(x: I.In[I.i32, ("N",)], y: I.Out[I.i32, ("N",)]):
+    (N,) = x.shape
+    for i in I.parallel(I.domain(0, N)):
+        b = I.buffer((4,), I.i32)
+        for j in I.domain(0, 4):
+            if x[i] > I.cast(j, I.i32):
+                b[j] = 10
+        y[i] = b[0] + b[1]
+
+
+def test_an_element_of_a_buffer_that_nobody_wrote_is_poison():
+    checked = check_kernel(buffered, {"x": np.int32([4, 2, 1]), "y": np.zeros(3, np.int32)})
+    assert codes(checked) == ["E504"]
+    np.testing.assert_array_equal(checked.poison["y"], [0, 0, 1])
+
+
 # ---- the doors
 
 

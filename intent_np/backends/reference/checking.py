@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import Remark
+from ...errors import CheckError, Remark
 from ...numerics import Array
 from ...terms.core import Term, walk
 from ...terms.logical import (
+    Accumulate,
     Allocate,
     Assert,
+    Atomic,
     Branch,
     Buffer,
     LogicalProgram,
@@ -31,15 +33,17 @@ from ...terms.logical import (
 )
 from ...terms.normal import Effect, View
 from ..arrays.access import scatter
+from .checking_modifier import CheckedModifier
 from .checking_poison import span_of
 from .checking_report import Checked, Findings
 from .checking_shadow import Shadow
 from .checking_values import CheckedTensors
 from .logical import BUDGET, _Run
+from .memory import Modifier
 from .scope import Scope
 from .tensors import Tensors
 
-UNDERSTOOD = (Write, Parallel, Ordered, Branch, Assert, Print, Allocate)
+UNDERSTOOD = (Write, Accumulate, Atomic, Parallel, Ordered, Branch, Assert, Print, Allocate)
 """Effects whose writes are followed; any other may have written all of the resources that it names."""
 
 
@@ -55,8 +59,11 @@ def check(
     Raises `CallError` where the arguments do not fit the parameters; what the program does wrong is a finding.
     """
     run = _CheckedRun(program, arrays, scalars or {}, budget)
-    with np.errstate(all="ignore"):
-        run.perform(program.body, Scope(), (), frozenset())
+    try:
+        with np.errstate(all="ignore"):
+            run.perform(program.body, Scope(), (), frozenset())
+    except CheckError as end:  # what no value could be given for ends the run
+        run.findings.take(end)
     return run.report()
 
 
@@ -72,10 +79,14 @@ class _CheckedRun(_Run):
         super().__init__(program, arrays, scalars, budget)
         self._promises()
 
+    def _modifier(self, seed: int | None) -> Modifier:
+        assert isinstance(self.tensors, CheckedTensors)
+        return CheckedModifier(self.tensors, self.shadow)
+
     def evaluator(self) -> Tensors:
         inside = performed(self.program)
         # elements that a statement reads while another writes them
-        changing = {t.view.name for t in inside if isinstance(t, Read)}
+        changing = {t.view.name for t in inside if isinstance(t, Read | Accumulate | Atomic)}
         self.shadow = Shadow(self.arguments, self.views, self.findings, changing)
         return CheckedTensors(self.arguments, self.loop, self.shadow, self.findings)
 

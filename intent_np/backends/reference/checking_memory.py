@@ -9,7 +9,7 @@ read, where their paths part in different points of one epoch.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,8 +36,7 @@ class _Block:
     unit: int
     cells: int
     poison: Array
-    writers: list[Array]
-    readers: list[Array]
+    kept: dict[str, list[Array]]  # of the plain writes, reads, and combining accesses: codes by level
 
     def level(self, kept: list[Array], number: int) -> Array:
         while len(kept) <= number:
@@ -93,7 +92,7 @@ def windows(arrays: Mapping[str, Array]) -> dict[str, Window]:
         steps += [s for n in names for s, e in zip(arrays[n].strides, arrays[n].shape, strict=True) if e > 1]
         unit = math.gcd(*steps, *(_address(arrays[n]) - low for n in names))
         cells = max(1, (high - low) // unit)
-        block = _Block(low, unit, cells, np.zeros(cells, np.int64), [], [])
+        block = _Block(low, unit, cells, np.zeros(cells, np.int64), {"written": [], "read": [], "combined": []})
         for n in names:
             a = arrays[n]
             strides = tuple(s // unit if e > 1 else 0 for s, e in zip(a.strides, a.shape, strict=True))
@@ -105,10 +104,15 @@ def _address(array: Array) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def stored(window: Window, cells: Array, path: Path) -> Iterable[tuple[int, int, str]]:
-    """Record writes of `cells`; the first lane of each kind of conflict, the code of the other point, and the kind:
-    `twice` for two lanes of one point, `written` and `read` for another point's earlier access."""
-    block, found = window.block, []
+Found = list[tuple[int, int, str]]
+"""The first lane of each kind of conflict, the code of the other point (0 for the same one), and the kind: `twice` for
+two lanes of one point, `written`, `read` and `combined` for another point's earlier access."""
+
+
+def stored(window: Window, cells: Array, path: Path) -> Found:
+    """Record plain writes of `cells`, which must be alone."""
+    block = window.block
+    found: Found = []
     order = np.argsort(cells, kind="stable")
     same = np.flatnonzero(cells[order][1:] == cells[order][:-1])
     if same.size:
@@ -121,38 +125,42 @@ def stored(window: Window, cells: Array, path: Path) -> Iterable[tuple[int, int,
             if lanes.any():
                 k = int(np.argmax(lanes))
                 found.append((int(two[k]), int(other[k]), kind))
-    for kept, kind in ((block.writers, "written"), (block.readers, "read")):
-        if (conflict := _conflict(block, kept, cells, path)) is not None:
-            found.append((*conflict, kind))
-    for number in range(max(len(path), len(block.writers))):
-        block.level(block.writers, number)[cells] = path[number] if number < len(path) else 0
+    found += _conflicts(block, ("written", "read", "combined"), cells, path)
+    kept = block.kept["written"]
+    for number in range(max(len(path), len(kept))):
+        block.level(kept, number)[cells] = path[number] if number < len(path) else 0
     return found
 
 
-def loaded(window: Window, cells: Array, path: Path) -> tuple[int, int] | None:
-    """Record reads of `cells`; the first lane that reads what another point of its epoch wrote, and that point."""
+def shared(window: Window, kind: str, cells: Array, path: Path) -> Found:
+    """Record accesses that may meet their like: reads (`read`), and atomic or combining ones (`combined`)."""
     block = window.block
-    conflict = _conflict(block, block.writers, cells, path)
+    found = _conflicts(block, ("written", "combined" if kind == "read" else "read"), cells, path)
     together = np.ones(cells.size, np.bool_)
     for number, codes in enumerate(path):
-        level = block.level(block.readers, number)
+        level = block.level(block.kept[kind], number)
         before = level[cells]
         now = np.where(_epoch(before) == _epoch(codes), np.where(before == codes, codes, codes | MANY), codes)
         level[cells[together]] = now[together]
-        # lanes of one call that read one cell
+        # lanes of one call that touch one cell
         first = np.zeros(block.cells, np.int64)
         first[cells] = codes
         differ = together & (first[cells] != codes)
         level[cells[differ]] = codes[differ] | MANY
         together &= level[cells] == codes
-    return conflict
+    return found
+
+
+def _conflicts(block: _Block, kinds: Sequence[str], cells: Array, path: Path) -> Found:
+    made = ((_conflict(block.kept[kind], cells, path), kind) for kind in kinds)
+    return [(*conflict, kind) for conflict, kind in made if conflict is not None]
 
 
 def _epoch(codes: Array) -> Array:
     return codes >> BITS
 
 
-def _conflict(block: _Block, kept: list[Array], cells: Array, path: Path) -> tuple[int, int] | None:
+def _conflict(kept: list[Array], cells: Array, path: Path) -> tuple[int, int] | None:
     """The first lane whose path parts, in one epoch, from that of the access on record.
 
     An inner epoch is entered by all points of a batch together, so that those which part there may also have parted

@@ -71,6 +71,10 @@ class Findings:
             fields["found"] = f"{fields.get('found', '')}, at {where}".removeprefix(", ")
         self._found[identity] = error(code, span, **fields)
 
+    def take(self, found: IntentError) -> None:
+        """A finding that was raised."""
+        self._found.setdefault((found.code, found.span, found.title, ()), found)
+
     def tried(self, term: Any) -> int:
         """How often the laws of a term have been tried, this time included."""
         self._tried[term] += 1

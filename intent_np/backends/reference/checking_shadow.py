@@ -12,7 +12,7 @@ from ...numerics import Array
 from ...terms.logical import Parallel
 from ...terms.normal import View
 from ..arrays.arguments import Arguments
-from .checking_memory import Window, code, loaded, stored, windows
+from .checking_memory import Window, code, shared, stored, windows
 from .checking_report import Findings, point
 from .scope import Scope, lift
 from .tensors import lanes_of
@@ -21,6 +21,7 @@ SAID = {
     "twice": "two lanes of one point write it",
     "written": "{other} writes it too",
     "read": "{other} reads it",
+    "combined": "{other} combines into it, or accesses it atomically",
 }
 
 
@@ -31,7 +32,7 @@ class Shadow:
         self.findings = findings
         self.views = {v.name: v for v in views}
         self.windows: dict[str, Window] = windows(arguments.arrays)
-        shared = {self.windows[n].block for n in changing}
+        shared = {self.windows[n].block for n in changing if n in self.windows}  # a buffer has no window
         self.changing = {n for n, w in self.windows.items() if w.block in shared}  # where a read can meet a write
         self._epoch = self._number = 0
         # of each level: the batch dimensions up to it, and the codes of its points
@@ -104,35 +105,56 @@ class Shadow:
         path = self._path(s, shape, lanes)
         window = self.windows[name]
         cells = window.cells(where, lanes, shape)
-        if path and cells.size and (met := loaded(window, cells, path)) is not None:
-            self._race(name, met[0], met[1], "written", cells, lanes, shape, s)
+        if path and cells.size:
+            for lane, other, kind in shared(window, "read", cells, path):
+                self._race(name, lane, other, kind, cells, lanes, shape, s)
+
+    def combined(
+        self, name: str, where: Sequence[Array], valid: Array | None, mask: Array | None, overwrites: bool, s: Scope,
+        shape: tuple[int, ...],
+    ) -> None:  # fmt: skip
+        """Elements at `where` take part in an atomic or combining access, which meets its like in any order."""
+        window = self.windows[name]
+        cells = window.cells(where, valid, shape)
+        if not cells.size:
+            return
+        for lane, other, kind in shared(window, "combined", cells, self._path(s, shape, valid)):
+            self._race(name, lane, other, kind, cells, valid, shape, s)
+        self._poisoned(window, name, cells, where, valid, mask, shape, s, overwrites)
 
     def stored(
         self, name: str, where: Sequence[Array], valid: Array | None, mask: Array | None, s: Scope,
-        shape: tuple[int, ...], final: bool = True,
+        shape: tuple[int, ...],
     ) -> None:  # fmt: skip
-        """Elements at `where` get a value with a mask of poison, in the lanes that are `valid`.  What is stored into a
-        `final` resource leaves the program: poison there is a finding."""
+        """Elements at `where` get a value with a mask of poison, in the lanes that are `valid`."""
         window = self.windows[name]
         cells = window.cells(where, valid, shape)
         if not cells.size:
             return
         for lane, other, kind in stored(window, cells, self._path(s, shape, valid)):
             self._race(name, lane, other, kind, cells, valid, shape, s)
+        self._poisoned(window, name, cells, where, valid, mask, shape, s, True)
+
+    def _poisoned(
+        self, window: Window, name: str, cells: Array, where: Sequence[Array], valid: Array | None, mask: Array | None,
+        shape: tuple[int, ...], s: Scope, overwrites: bool,
+    ) -> None:  # fmt: skip
+        """Elements take the poison of what is stored in them, which is a finding: it leaves the program."""
         poison = window.block.poison
-        poison[cells] = 0
+        if overwrites:
+            poison[cells] = 0
         if mask is None:
             return
         mask = np.broadcast_to(mask, shape)
-        poison[cells] = mask.reshape(-1) if valid is None else mask[np.broadcast_to(valid, shape)]
-        if final:
-            live = mask if valid is None else np.where(np.broadcast_to(valid, shape), mask, 0)
+        new = mask.reshape(-1) if valid is None else mask[np.broadcast_to(valid, shape)]
+        poison[cells[new != 0]] = new[new != 0]
+        live = mask if valid is None else np.where(np.broadcast_to(valid, shape), mask, 0)
 
-            def element(k: int, at: tuple[int, ...]) -> list[int]:
-                lane = np.unravel_index(k, at)
-                return [int(np.broadcast_to(i, at)[lane]) for i in where]
+        def element(k: int, at: tuple[int, ...]) -> list[int]:
+            lane = np.unravel_index(k, at)
+            return [int(np.broadcast_to(i, at)[lane]) for i in where]
 
-            self.findings.reached(live, s, "element", name, element)
+        self.findings.reached(live, s, "element", name, element)
 
     def _shape(self, where: Sequence[Array], s: Scope, rank: int) -> tuple[int, ...]:
         """Every point in hand accesses, also where the index does not vary along it."""

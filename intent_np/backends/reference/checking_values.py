@@ -26,8 +26,10 @@ from ...terms.logical import (
     Domain,
     Filled,
     Formal,
+    InBounds,
     Indices,
     LoopVar,
+    Old,
     Ordered,
     Pack,
     Pointwise,
@@ -37,12 +39,14 @@ from ...terms.logical import (
     Reshape,
     State,
     Subscript,
+    Succeeded,
     Take,
     TensorContract,
     TensorReduce,
     TensorScan,
     TensorSort,
     Transpose,
+    Unique,
     element,
     shape_of,
 )
@@ -126,6 +130,14 @@ class CheckedTensors(Tensors):
                 return None if mask is None else np.broadcast_to(mask, whole.shape).reshape(result.shape)
             case TensorReduce(values, dimension, _, _, keepdims):
                 return self._reduce_mask(values, s.depth + dimension, keepdims, s)
+            case InBounds(value, extent):
+                self._bounded(v, self.value(value, s), self.size(extent, s), s)
+                return self.poison.of(result)
+            case Unique(values):
+                self._different(v, [self.aligned(x, v.rank, s) for x in values], s)
+                return self.poison.of(result)
+            case Old() | Succeeded():
+                return None  # of an access that no lane in hand performs
             case TensorScan():
                 return self._scan_mask(v, s)
             case TensorSort(value, dimension):
@@ -157,7 +169,7 @@ class CheckedTensors(Tensors):
 
     # ---- pointwise
 
-    def _aligned_mask(self, v: Value, rank: int, s: Scope) -> Mask:
+    def aligned_mask(self, v: Value, rank: int, s: Scope) -> Mask:
         mask: Mask = self.mask(v, s)
         if mask is None:
             return None
@@ -167,7 +179,7 @@ class CheckedTensors(Tensors):
         if self._is_branch(op, args):
             return self._branch_mask
         rank = max(len(shape_of(a)) for a in args)
-        masks = [self._aligned_mask(a, rank, s) for a in args]
+        masks = [self.aligned_mask(a, rank, s) for a in args]
         if op.name == "select":
             if masks[1] is None and masks[2] is None:
                 return masks[0]
@@ -215,7 +227,7 @@ class CheckedTensors(Tensors):
                 wide = lift(where, s.depth, s.depth + rank)
                 x = self.aligned(side, rank, inner)
                 result = numerics.apply(OPERATORS["select"], wide, x, result, dtype=_dtype(v))
-                m = self._aligned_mask(side, rank, inner)
+                m = self.aligned_mask(side, rank, inner)
                 mask = np.where(wide, 0 if m is None else m, mask)
         condition = self.mask(args[0], s)
         self._branch_mask = union([None if condition is None else lift(condition, s.depth, s.depth + rank), mask])
@@ -225,14 +237,14 @@ class CheckedTensors(Tensors):
 
     def _reduce_mask(self, values: tuple[Value, ...], axis: int, keepdims: bool, s: Scope) -> Mask:
         rank = max(len(shape_of(x)) for x in values)
-        found = [along(self._aligned_mask(x, rank, s), axis, keepdims) for x in values]
+        found = [along(self.aligned_mask(x, rank, s), axis, keepdims) for x in values]
         return union([*found, self._arisen_inside(s.depth + rank - (not keepdims))])
 
     def _scan_mask(self, v: TensorScan, s: Scope) -> Mask:
         """Poisoned from the first poisoned member on."""
         rank, axis = max(len(shape_of(x)) for x in v.values), s.depth + v.dimension
         inside = self._arisen_inside(s.depth + rank)
-        mask = union([self._aligned_mask(x, rank, s) for x in v.values])
+        mask = union([self.aligned_mask(x, rank, s) for x in v.values])
         if mask is None:
             return inside
         whole = np.broadcast_shapes(mask.shape, *(self.aligned(x, rank, s).shape for x in v.values))
@@ -309,8 +321,8 @@ class CheckedTensors(Tensors):
         result = super()._read(v, name, source, first, s)
         if v.valid is not None and v.fill is not None:  # what was gathered is a new array where lanes are filled
             rank = result.ndim - s.depth
-            sides = (self._gathered_mask, self._aligned_mask(v.fill, rank, s))
-            if sides != (None, None):
+            sides = (self._gathered_mask, self.aligned_mask(v.fill, rank, s))
+            if any(m is not None for m in sides):
                 zero = np.zeros((1,) * result.ndim, np.int64)
                 of, fill = (zero if m is None else m for m in sides)
                 self.poison.mark(result, np.where(self.aligned(v.valid, rank, s), of, fill))
@@ -355,6 +367,32 @@ class CheckedTensors(Tensors):
             "E502", self.findings.place, s, k, bad.shape, key=(name, axis), name=name,
             expected=f"0 <= index < {extent} on axis {axis}", found=f"index {values.reshape(-1)[k]} on axis {axis}",
         )  # fmt: skip
+
+    # ---- promises
+
+    def _bounded(self, v: InBounds, index: Array, extent: int, s: Scope) -> None:
+        wrong = self._live((index < 0) | (index >= extent), s)
+        if wrong.any() and not self.speculating:
+            k = int(np.argmax(wrong))
+            found = f"index {np.broadcast_to(index, wrong.shape).reshape(-1)[k]}"
+            said = {"name": "an index", "promise": "in bounds", "expected": f"0 <= index < {extent}", "found": found}
+            self.findings.add("E510", v, s, k, wrong.shape, **said)
+
+    def _different(self, v: Unique, index: list[Array], s: Scope) -> None:
+        """Together different in all lanes and points of the batch; others that meet are found as a race."""
+        index = list(np.broadcast_arrays(*index))
+        live = np.flatnonzero(self._live(np.ones(index[0].shape, np.bool_), s))
+        rows = np.stack([x.reshape(-1)[live] for x in index], axis=1)
+        order = np.lexsort(rows.T[::-1])
+        same = np.flatnonzero((rows[order][1:] == rows[order][:-1]).all(axis=1))
+        if same.size and not self.speculating:
+            k = int(np.min(np.maximum(order[same], order[same + 1])))
+            found = f"{[int(x) for x in rows[k]]} a second time"
+            said = {"name": "an index", "promise": "unique", "expected": "each index once", "found": found}
+            self.findings.add("E510", v, s, int(live[k]), index[0].shape, **said)
+
+    def _live(self, lanes: Array, s: Scope) -> Array:
+        return lanes if s.active is None else lanes & lift(s.active, s.depth, lanes.ndim)
 
     # ---- what poison must not reach
 

@@ -82,12 +82,16 @@ class _Run:
         self.arguments = bind(program, arrays, scalars)
         self.tensors = self.evaluator()
         self.budget = budget
-        self.modifier = Modifier(self.tensors, seed)
+        self.modifier = self._modifier(seed)
         # only of these can a read be overtaken by a write
         inside = performed(program)
         self.changing = {written(t) for t in inside} & {t.view for t in inside if isinstance(t, Read)}
         self.reads: dict[Term, tuple[Read, ...]] = {}
         self.inside: dict[Effect, frozenset[Effect]] = {}
+
+    def _modifier(self, seed: int | None) -> Modifier:
+        """What changes memory in this execution."""
+        return Modifier(self.tensors, seed)
 
     def evaluator(self) -> Tensors:
         """What evaluates the values of this execution."""

@@ -1,0 +1,55 @@
+"""Atomic and combining accesses in checking mode: the poison that they take along and find, and whom they meet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...terms.logical import Accumulate, Atomic, Buffer, Old, Succeeded
+from ..arrays.access import gather, scatter
+from .checking_poison import union
+from .checking_shadow import Shadow
+from .memory import Access, Modifier, operands
+from .scope import Scope
+
+if TYPE_CHECKING:
+    from .checking_values import CheckedTensors
+
+
+class CheckedModifier(Modifier):
+    """Performs what changes memory, and follows it in the shadow."""
+
+    def __init__(self, tensors: CheckedTensors, shadow: Shadow) -> None:
+        super().__init__(tensors, None)
+        self.checked, self.shadow = tensors, shadow
+
+    def perform(self, access: Access, scope: Scope) -> None:
+        e, poison = access.statement, self.checked.poison
+        shape = np.broadcast_shapes(access.shape, scope.sizes + access.shape[scope.depth :])
+        if 0 in shape:
+            super().perform(access, scope)
+            return
+        rank = len(shape) - scope.depth
+        mask = union([self.checked.aligned_mask(v, rank, scope) for v in operands(e)])
+        overwrites = isinstance(e, Atomic) and e.operation in ("store", "exchange")
+        reads = isinstance(e, Accumulate) or e.operation != "store"
+        held = poison.of(access.target)
+        inside = [np.clip(i, 0, n - 1) for i, n in zip(access.where, access.target.shape, strict=True)]
+        found = None
+        if reads and held is not None:
+            there = held if held.shape == access.target.shape else np.broadcast_to(held, access.target.shape)
+            found = gather(there, inside) if inside else there.reshape((1,) * len(shape))
+        if not overwrites:
+            mask = union([mask, found if found is not None and found.any() else None])
+        if isinstance(e.view, Buffer):
+            if held is not None and (mask is not None or overwrites):
+                scatter(
+                    held, access.where, np.zeros((1,) * len(shape), np.int64) if mask is None else mask, access.valid
+                )
+        else:
+            self.shadow.combined(e.view.name, access.where, access.valid, mask, overwrites, scope, shape)
+        super().perform(access, scope)
+        if isinstance(e, Atomic) and found is not None:
+            for result in (Old(e), Succeeded(e)) if e.operation == "compare_exchange" else (Old(e),):
+                poison.mark(scope.known[result], found)
