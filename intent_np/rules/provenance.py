@@ -106,10 +106,10 @@ def at(v: Value, where: Positions) -> Value | None:
             return at(value, tuple(back[i] for i in range(len(where))))
         case Reshape(value):
             return at(value, _reshaped(shape_of(value), shape_of(v), where))
-        case Take(value, subscripts):
+        case Take(value, subscripts, None):  # lanes that give a fill have no coordinate
             placed = _placed(subscripts, where)
             return None if placed is None else at(value, placed)
-        case Read(view, subscripts, after) if shape_of(v):
+        case Read(view, subscripts, after, None) if shape_of(v):
             placed = _placed(subscripts, where)
             return None if placed is None else Read(view, tuple(map(At, placed)), after)
     return None if shape_of(v) else v

@@ -45,6 +45,8 @@ CASES = [
     (("M",), "I.cast(I.cast(j, I.i32) + 5, I.index)", True),
     (("M",), "I.cast(x[columns], I.index) + j", True),
     (("M",), "I.cast(I.cast(f[:], I.i32), I.index)", False),
+    (("M",), "I.gather(j, j, valid=j > 2, fill=-1)", False),
+    (("M",), "I.cast(I.gather(x, j, valid=j > 2, fill=-1), I.index)", False),
     (("M",), "I.reduce.sum(j[:, None] + j[None, :], axis=0)", False),
     (("M",), "j * I.reduce.sum(j)", True),
     (("M", "cdiv(M - 1, 3)"), "I.transpose(grid(rows, columns, 10)[0])", True),
