@@ -246,6 +246,6 @@ def convert(v: Operand, d: Any, mode: str = "wrap") -> Value:
     v = value(v)
     if not isinstance(element(v.type), DType):
         raise fail("E202", operation="a cast", dtype=show(v))
-    if element(v.type) is d:
+    if element(v.type) is d and not (mode == "saturate" and d.is_float):  # which makes infinities finite
         return v
     return Convert(v, d, mode) if is_tensor(v) else Cast(v, d, mode)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from intent_np.terms.dtypes import DType, f32
+from intent_np.terms.dtypes import DType, bool_, f32
 from intent_np.terms.index import Value
 from intent_np.terms.logical import element
 from intent_np.terms.operators import OPERATORS
@@ -158,15 +158,20 @@ def saturate_cast(value: Operand, dtype: DType) -> Value:
 
 @intrinsic
 def bitcast(value: Operand, dtype: DType) -> Value:
-    """The same bits read as another dtype of the same width."""
+    """The same bits read as another dtype of the same width; a bool is a truth value and has none."""
     v = elaborate.value(value)
-    if not isinstance(dtype, DType) or not isinstance(element(v.type), DType) or dtype.bits != element(v.type).bits:
+    source = element(v.type)
+    widths = [d.bits if isinstance(d, DType) and d is not bool_ else None for d in (source, dtype)]
+    if source is not dtype and (None in widths or widths[0] != widths[1]):
+        truth = bool_ in (source, dtype)
         raise fail(
             "E202",
             operation="I.bitcast",
             dtype=f"{elaborate.show(v)} to {describe(dtype)}",
-            expected="a dtype of the same width",
+            expected="two dtypes of one width, neither of them bool",
             found=elaborate.show(v),
-            fix="bitcast to a dtype of the same width, then I.cast",
+            fix="use I.cast(value, dtype), which takes a bool as 0 or 1"
+            if truth
+            else "bitcast to a dtype of the same width, then I.cast",
         )
     return elaborate.convert(v, dtype, "bits")

@@ -30,8 +30,10 @@ def choose_fills(program: BlockedProgram, *, enabled: bool = True) -> BlockedPro
         return program
     for t in [t for t in find(program, Load) if t.valid is not None]:
         if t.type.is_float:
-            tries = [(f, drop_neutral(_with_fill(program, t, f))) for f in FILLS if holds(t.view.dtype, f)]
-            _, program = min(tries, key=lambda pair: (_selects(pair[1]), FILLS.index(pair[0])))
+            # the selects stay until every fill is chosen: a load may turn into one that comes later in the list, and
+            # what was dropped for its first fill would be missing under the second
+            tries = [_with_fill(program, t, f) for f in FILLS if holds(t.view.dtype, f)]
+            program = min(tries, key=lambda filled: _selects(drop_neutral(filled)))
     return drop_neutral(program)
 
 

@@ -95,7 +95,7 @@ def _compare(t: Apply) -> Value:
 
 def _cast(t: Cast) -> Value:
     v = t.value
-    if v.type is t.dtype and t.mode != "bits":
+    if v.type is t.dtype and not (t.mode == "saturate" and t.dtype.is_float):
         return v
     if t.mode == "wrap" and isinstance(v, Const):
         import numpy as np

@@ -137,6 +137,7 @@ WRONG = [
     ("E202", "I.exp(h[:], approximate=True)", "approximate I.exp is not defined for f16",
      "I.exp(h[:], approximate=True)"),
     ("E202", "I.bitcast(w, I.f16)", "a dtype of the same width", "I.bitcast(w, I.f16)"),
+    ("E202", "I.bitcast(c[:], I.u8)", "which takes a bool as 0 or 1", "I.bitcast(c[:], I.u8)"),
     ("E202", "I.matmul(v, v, acc_dtype=I.f16)", "acc_dtype=I.f32", "I.matmul(v, v, acc_dtype=I.f16)"),
     ("E202", "I.reduce.sum(c[:])", "acc_dtype=I.i32", "I.reduce.sum(c[:])"),
     ("E202", "I.reduce.any(w)", "compare first", "I.reduce.any(w)"),

@@ -149,6 +149,9 @@ class Printer:
             case t.FullBlock(value, dtype, shape):
                 if value == 0 and shape and dtype is not bool_:
                     return f"tl.zeros({spelled_shape(shape)}, {TYPES[dtype.name]})", ATOM
+                if dtype.is_float and dtype.bits == 8:  # of which Triton makes no constants but zero
+                    single = f"tl.full({spelled_shape(shape)}, {number(value, f32)}, {TYPES['f32']})"
+                    return self.spelling.conversion((single, ATOM), f32, dtype)
                 return f"tl.full({spelled_shape(shape)}, {number(value, dtype)}, {TYPES[dtype.name]})", ATOM
             case t.Arange(extent):
                 return f"tl.arange(0, {extent.name})", ATOM

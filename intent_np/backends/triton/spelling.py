@@ -153,6 +153,7 @@ BOOL: dict[str, Template] = {
 }
 
 _LITERAL = re.compile(r'-?[\d.][\w.+-]*|float\("(-?inf|nan)"\)|True|False')
+_INTEGER = re.compile(r"-?\d+")
 _CALLED = re.compile(r"(?<![\w.])(\w+)[.(]")
 
 
@@ -191,6 +192,7 @@ class Spelling:
             return self._float(op, dtype, operands)
         if dtype is bool_:
             return self._write(BOOL[op.name], dtype, operands)
+        operands = [typed(o, dtype) if _needs_64_bits(o) else o for o in operands]
         return self._write(self._integer(op, dtype, operands, nonnegative, nonzero), dtype, operands)
 
     def conversion(self, value: Spelled, source: DType, dtype: DType, name: str = "", mode: str = "wrap") -> Spelled:
@@ -236,6 +238,11 @@ class Spelling:
 
     def _note(self, text: str) -> None:
         self.used |= {name for name in _CALLED.findall(text) if name in SUPPORT or name == LIBDEVICE}
+
+
+def _needs_64_bits(operand: Operand) -> bool:
+    """Whether it is an integer literal that Triton refuses beside a tensor of i32, which may hold an index."""
+    return bool(_INTEGER.fullmatch(operand.text)) and not -(2**31) <= int(operand.text) < 2**31
 
 
 def typed(operand: Operand, dtype: DType) -> Operand:
