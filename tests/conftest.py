@@ -8,6 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The same examples in every run; `--hypothesis-profile=explore` draws new ones.
+settings.register_profile("fixed", derandomize=True, deadline=None)
+settings.register_profile("explore", deadline=None)
+settings.load_profile("fixed")
 
 # Before NumPy loads: BLAS threads of several test workers wait for each other many times longer than they work.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -101,6 +101,8 @@ class Address:
         """How many neighbouring integers an atom may be one of."""
         if isinstance(a, LoopVar):
             return minus(polynomial(a.domain.hi), polynomial(a.domain.lo))
+        if is_op(a, "mod", "floordiv") and not provable(polynomial(a.args[1]), self.facts):  # type: ignore[attr-defined]
+            return None  # by a negative number, what is left lies on the other side of 0
         if is_op(a, "mod"):
             return polynomial(a.args[1])  # type: ignore[attr-defined]
         if is_op(a, "floordiv"):

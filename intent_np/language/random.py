@@ -7,6 +7,7 @@ from typing import Any
 from intent_np.terms.dtypes import f32, u32, u64
 from intent_np.terms.index import Value
 
+from .context import capture, fail
 from .declare import intrinsic, member_of
 from .elaborate import Operand, convert, is_literal, select
 from .elaborate import pointwise as apply
@@ -21,8 +22,6 @@ WORD = 0xFFFFFFFF
 def random() -> None:
     """Random numbers of a seed and a counter, each an integer scalar or tensor that is taken as u64: `I.random.bits`,
     `uniform`, `normal`.  Nothing is kept between calls."""
-    from .context import fail
-
     raise fail("E113", name="I.random", signature="I.random.bits(seed, counter)", found="no distribution")
 
 
@@ -52,6 +51,8 @@ def philox(counter: tuple[Any, Any, Any, Any], key: tuple[Any, Any]) -> tuple[An
 @member_of(random)
 def _bits(seed: Operand, counter: Operand) -> Value:
     """32 random bits as u32: word counter % 4 of block counter // 4, under the key that the seed is."""
+    if capture().pure:
+        raise fail("E306", effect="I.random.bits", found=capture().pure)
     s, n = _wide(seed), _wide(counter)
     block, zero = apply("shr", n, 2), term(0, u64)
     words = philox((_low(block), _high(block), zero, zero), (_low(s), _high(s)))

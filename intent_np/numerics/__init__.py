@@ -5,9 +5,9 @@ Each function takes the element type beside the arrays, since `index` and `i64` 
 
 from .casts import bitcast, cast, narrow, saturate_cast
 from .contractions import contract, matmul
+from .grouped import scaled_contract, sparse_contract
 from .invalidity import invalid, invalid_cast, may_be_invalid
 from .literals import FORMATS, Format, fits, literal
-from .narrow import scaled_contract, sparse_contract
 from .order import argsort, histogram
 from .pointwise import apply
 from .records import quantize_q8_k, quantized_dot
