@@ -81,7 +81,8 @@ def _language(name: str) -> Language:
     if name not in LEVELS:
         from intent_np.errors import error
 
-        raise error("E704", name=name, candidates=LEVELS)
+        how = "name the level of the program with --level, or give the file the suffix of its level"
+        raise error("E704", name=name, expected=", ".join(LEVELS), fix=how, candidates=LEVELS)
     language: Language = getattr(import_module(f"intent_np.terms.{name}"), name.upper())
     return language
 

@@ -111,7 +111,7 @@ class Artifact(ABC):
         if shown is not None:
             everything |= {**shown.texts, "source": shown.source, "ptx": shown.ptx}
         if level not in everything:
-            raise error("E704", name=level, candidates=everything)
+            raise error("E704", name=level, expected=", ".join(everything), candidates=everything)
         return everything[level]
 
     def explain(self) -> str:

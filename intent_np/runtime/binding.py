@@ -72,7 +72,7 @@ def bind(kernel: KernelPlan, arguments: Sequence[Any], *, outputs: bool = True) 
             kernel=kernel.name,
             expected_count=len(wanted),
             found_count=len(arguments),
-            signature=kernel.signature,
+            signature=kernel.signature if outputs else f"run({', '.join(map(str, kernel.inputs))})",
         )
     arrays: dict[str, ArrayInfo] = {}
     scalars: dict[str, int | float] = {}

@@ -239,8 +239,8 @@ class DeviceArtifact(Artifact):
 
     def _through_device(self, call: Call, adopted: Sequence[Any]) -> None:
         """Run on device copies of the arrays in host memory, and bring back what was written."""
-        self.remark("P002", "pass arrays of the device, of CuPy or torch for example, to keep the data there")
         device = self._device(call)
+        self.remark("P002", "pass arrays of the device, of CuPy or torch for example, to keep the data there")
         found = relation(spans(call, self._layout.slots, self._pairs), pointers(call, self._layout.slots))
         copied(call, self._pairs, found, ())  # each array in host memory gets memory of its own on the device
         replaced = list(adopted)

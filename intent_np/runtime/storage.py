@@ -97,6 +97,11 @@ def load(path: str | os.PathLike[str], *, revive: Revive | None = None) -> Artif
     Raises `CallError` E705 when the folder is no artifact, is damaged, or has another format.
     """
     place = Path(path)
+    if not place.is_dir():
+        found = "a file" if place.exists() else "nothing"
+        raise error(
+            "E705", path=str(place), expected="a folder", found=found, fix="name the folder of a saved artifact"
+        )
     try:
         head = json.loads((place / _METADATA).read_text(encoding="utf-8"))
         if head["format"] != FORMAT:
