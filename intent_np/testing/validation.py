@@ -127,13 +127,13 @@ def stages(
         disable, front, back = set(chosen.disable), Trace(), Trace()
         given: Options = {n: dict(o) for n, o in chosen.passes.items()}
         normal = run(
-            logical, options=given, disable=disable, trace=front, check=chosen.check, stop_after="order_effects"
+            logical, options=given, disable=disable, trace=front, check=chosen.check, stop_after="forward_stores"
         )
         together: Options = {n: dict(o) for n, o in which.options(normal).items()}
         for name, more in given.items():
             together[name] = together.get(name, {}) | more
         run(
-            normal, options=together, disable=disable, trace=back, check=chosen.check, after="order_effects",
+            normal, options=together, disable=disable, trace=back, check=chosen.check, after="forward_stores",
             stop_after=LAST_SHARED,
         )  # fmt: skip
         for name, stage in {"capture": logical, **front.programs, **back.programs}.items():

@@ -79,7 +79,7 @@ def test_a_wrong_argument(index: int, argument: Any, code: str, parameter: str |
 def test_a_wrong_count_shows_the_signature() -> None:
     with pytest.raises(CallError, match="takes 5 arguments, not 1") as caught:
         bind(GATHER, [zeros(1)])
-    assert "ragged(values: in f32[N, D], offsets: in index[G + 1,], scale: f16" in caught.value.fix
+    assert "ragged(values: in f32[N, D], offsets: in index[G + 1], scale: f16" in caught.value.fix
 
 
 def test_an_output_that_shares_its_elements_is_refused() -> None:

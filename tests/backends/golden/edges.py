@@ -41,10 +41,13 @@ def edges(x, y, h, i, row, N, M, BN: tl.constexpr, BM: tl.constexpr):
         tl.where(value < 0.0, 0.1, tl.full([], -32768, tl.int16).to(tl.float16, bitcast=True)),
         mask=n < N,
     )
-    shifted = (floor_div(n - 7, 3) + floor_mod(n - 7, 4) * 100).to(tl.int64) + 1099511627776
+    shifted = (
+        (floor_div(n - 7, 3) + floor_mod(n - 7, 4) * 100).to(tl.int64) + tl.full([], 1099511627776, tl.int64)
+    )
     tl.store(i + n, shifted, mask=n < N)
     mask = (m[:, None] < M) & (n[None, :] < N)
     if 0 < p:
         tl.store(row + m[:, None] * N + n[None, :], 2.5, mask=mask)
     if p == 0:
+        tl.debug_barrier()
         tl.store(row + m[:, None] * N + n[None, :], value[None, :], mask=mask)
