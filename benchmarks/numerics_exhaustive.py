@@ -20,6 +20,7 @@ from intent_np.terms.dtypes import f32
 from intent_np.terms.operators import OPERATORS
 
 CHUNK = 1 << 26
+SMALLEST, SUBNORMAL = 2.0**-126, 2.0**-149
 SHOWN = 4  # the steps that are counted apart; more are counted together
 
 Run = Callable[[Any], Any]
@@ -44,7 +45,7 @@ def every_pattern(xp: Any, name: str, function: Run, exact: Run, stop: int = 1 <
     for start in range(0, stop, chunk):
         codes = xp.arange(min(chunk, stop - start), dtype=np.uint32) + np.uint32(start)
         x = codes.view(np.float32)
-        _add(xp, count, name, x, function(x), exact(x.astype(np.float64)))
+        _add(xp, count, name, x, function(x), exact(widened(xp, x)))
     return count
 
 
@@ -68,11 +69,20 @@ def _add(xp: Any, count: Count, name: str, x: Any, got: Any, exact: Any) -> None
 def steps(xp: Any, got: Any, exact: Any) -> Any:
     """Representable values between `got` (f32) and `exact` (f64) rounded to f32: inf where one is NaN, or where the
     exact value is a zero of the other sign."""
-    right = exact.astype(np.float32)
-    off = xp.abs(_ordinal(xp, got) - _ordinal(xp, right)).astype(np.float64)
-    off = xp.where((exact == 0) & (got == 0) & (xp.signbit(exact) != xp.signbit(got)), np.inf, off)
+    right, small = exact.astype(np.float32), xp.abs(exact) < SMALLEST
+    # the number of a subnormal is how many of the smallest it is
+    number = xp.where(small, xp.rint(xp.where(small, exact, 0.0) / SUBNORMAL).astype(np.int64), _ordinal(xp, right))
+    off = xp.abs(_ordinal(xp, got) - number).astype(np.float64)
+    off = xp.where((exact == 0) & (_ordinal(xp, got) == 0) & (xp.signbit(exact) != xp.signbit(got)), np.inf, off)
     one, other = xp.isnan(got), xp.isnan(right)
     return xp.where(one & other, 0.0, xp.where(one | other, np.inf, off))
+
+
+def widened(xp: Any, x: Any) -> Any:
+    """f32 as f64.  CuPy's own kernels flush subnormals, so these are taken from their bits."""
+    number = _ordinal(xp, x)
+    subnormal = (xp.abs(number) < 1 << 23) & (number != 0)
+    return xp.where(subnormal, number.astype(np.float64) * SUBNORMAL, x.astype(np.float64))
 
 
 def _ordinal(xp: Any, x: Any) -> Any:
@@ -84,7 +94,7 @@ def errors(xp: Any, got: Any, exact: Any) -> Any:
     """The distance from the exact value in units of its last place in f32; 0 where one of them is not finite."""
     _, exponent = xp.frexp(exact)
     unit = xp.ldexp(xp.ones_like(exact), xp.maximum(exponent - 24, -149))
-    error = xp.abs(got.astype(np.float64) - exact) / unit
+    error = xp.abs(widened(xp, got) - exact) / unit
     return xp.where(xp.isfinite(error), error, 0.0)
 
 
