@@ -12,9 +12,9 @@ from typing import Any
 from ..terms.core import find
 from ..terms.grouped import Group, Sync
 from ..terms.normal import Axis, Load, Store
-from .dependences import Dependence, dependences, disjoint
+from .dependences import Dependence, dependences
 from .roles import program_axes
-from .syncs import synced
+from .syncs import meet_again, synced
 
 
 def groups(effects: Sequence[Any]) -> tuple[Group, ...]:
@@ -93,14 +93,10 @@ def _ordered(effects: Sequence[Any], members: Sequence[int]) -> list[Any]:
     for i in members:
         between = [e for e in effects[last + 1 : i] if isinstance(e, Sync)]
         needed = [e for e in between if e in awaited]
-        if not needed and any(_again(s, effects[i]) for s in before):
+        if not needed and any(meet_again(s, effects[i]) for s in before):
             needed = between[-1:]
         out += needed
         before.append(effects[i])
         out.append(effects[i])
         last = i
     return out
-
-
-def _again(s: Store, t: Store) -> bool:
-    return s.view is t.view and s.index != t.index and not disjoint(s, t)

@@ -45,6 +45,7 @@ class _Lowering(RegionLowering):
         self.memo: dict[Asked, Any] = {}
         self.known_domains: dict[Value, tuple[L.Domain, ...]] = {}
         self.stores: dict[L.Write, Store] = {}
+        self.count: dict[View, int] = {}  # stores into each view
         # nested loops over one domain take the first `use` numbers, the dimensions of tensors those after them
         self.first_use: dict[tuple[Value, Value], int] = {}
         for v in find(program, L.LoopVar):
@@ -373,7 +374,8 @@ class _Lowering(RegionLowering):
         if condition is not None:
             value = _guarded(value, condition)
         index = _finished(self._indices(s.subscripts, tuple(positions)), self.at)
-        store = Store(s.view, index, value, condition)
+        store = Store(s.view, index, value, condition, self.count.setdefault(s.view, 0))
+        self.count[s.view] += 1
         self.stores[s] = store
         return inherit(s, store)  # type: ignore[return-value]
 

@@ -125,13 +125,15 @@ def _check_access(view: View, indices: tuple[Value, ...], valid: Value | None) -
 
 @term
 class Store(Effect):
-    """Write `value` where `valid`; an invalid lane has no effect."""
+    """Write `value` where `valid`; an invalid lane has no effect.  `again` counts the stores into the view before this
+    one, so that two statements are never one term."""
 
     view: View
     index: tuple[Value, ...]
     value: Value
     valid: Value | None = None
-    syntax = "store {view}[{index}] = {value}{ valid (|valid|)}"
+    again: int = 0
+    syntax = "store {view}[{index}] = {value}{ valid (|valid|)}{ again |again|}"
 
     def infer(self) -> None:
         _check_access(self.view, self.index, self.valid)

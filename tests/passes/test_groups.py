@@ -71,6 +71,14 @@ def read_between(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)], z: I.Out[I.f32
     z[:] = shifted
 
 
+@intent.kernel
+def cleared_again(y: I.Out[I.f32, (8,)], z: I.Out[I.f32, (8,)]):
+    y[:] = 1.0
+    y[2:4] = 2.0
+    z[:] = y[:]
+    y[:] = 1.0
+
+
 def grouped(kernel: Any) -> str:
     """The groups of a kernel, as text: their worksets."""
     with Arena():
@@ -160,6 +168,13 @@ def test_a_value_read_between_two_stores_is_that_of_the_first() -> None:
     run(read_between, values(6), y, z)
     assert not y.any()
     assert (z == values(6)[1:]).all()
+
+
+def test_a_statement_that_stands_twice_is_performed_twice() -> None:
+    y, z = np.empty(8, np.float32), np.empty(8, np.float32)
+    run(cleared_again, y, z)
+    assert (y == 1).all()
+    assert z.tolist() == [1, 1, 2, 2, 1, 1, 1, 1]
 
 
 def test_serial_execution_can_be_forbidden() -> None:
