@@ -1,6 +1,5 @@
 """The page on checking mode is executed: its kernels are checked, and what it says is found is found."""
 
-import linecache
 import re
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import pytest
 
 from intent_np.language import Kernel
 from intent_np.testing import check_kernel
+from tests.sources import executed
 
 PAGE = Path(__file__).parents[1] / "specs" / "checking.md"
 BLOCKS = list(re.finditer(r"^```python([^\n]*)\n(.*?)^```$", PAGE.read_text(), re.M | re.S))
@@ -20,8 +20,7 @@ def kernel_of(block: re.Match[str]) -> tuple[Kernel, dict[str, object]] | None:
         line = part.string[: part.start(2)].count("\n")
         source = "\n" * line + part[2]
         name = f"{PAGE.name}@{line}"
-        linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-        exec(compile(source, name, "exec"), space)
+        executed(source, name, space)
     kernels = [v for v in space.values() if isinstance(v, Kernel)]
     return (kernels[-1], space["arguments"]) if kernels else None  # type: ignore[return-value]
 

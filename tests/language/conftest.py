@@ -55,3 +55,16 @@ def wrong() -> Callable[..., IntentError]:
         return found.value
 
     return capture
+
+
+@pytest.fixture
+def told(wrong: Callable[..., IntentError]) -> Callable[[Kernel, str, str], None]:
+    """`told(kernel, code, says)`: capturing raises this error, which says that and knows its place."""
+
+    def check(kernel: Kernel, code: str, says: str) -> None:
+        found = wrong(kernel)
+        assert found.code == code, found
+        assert says in str(found)
+        assert found.span is not None
+
+    return check

@@ -459,11 +459,8 @@ def apart(w: I.In[I.u8, ("M", 1, 144)], x: I.In[I.u8, ("N", 1, 292)], y: I.Out[I
     ],
     ids=lambda v: getattr(v, "name", ""),
 )
-def test_mistakes_are_told(wrong, kernel, code, says):
-    found = wrong(kernel)
-    assert found.code == code, found
-    assert says in str(found)
-    assert found.span is not None
+def test_mistakes_are_told(told, kernel, code, says):
+    told(kernel, code, says)
 
 
 @pytest.mark.parametrize("kernel", [quantizing], ids=lambda k: k.name)

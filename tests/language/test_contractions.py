@@ -170,8 +170,5 @@ def no_accumulator(l: I.In[I.f32, ("A",)], y: I.Out[I.f32, ()]):
     ],
     ids=lambda v: getattr(v, "name", ""),
 )
-def test_mistakes_are_told(wrong, kernel, code, says):
-    found = wrong(kernel)
-    assert found.code == code, found
-    assert says in str(found)
-    assert found.span is not None
+def test_mistakes_are_told(told, kernel, code, says):
+    told(kernel, code, says)

@@ -1,6 +1,5 @@
 """Tensors as subscripts, gathers and scatters: against NumPy's own indexing."""
 
-import linecache
 from collections.abc import Callable
 from typing import Any
 
@@ -17,10 +16,10 @@ from intent_np.terms.core import Arena
 from intent_np.terms.logical import LOGICAL
 from intent_np.terms.parse import parse
 from intent_np.terms.text import show
+from tests.sources import executed
 
 RNG = np.random.default_rng(5)
 SHAPE = (4, 5, 6)
-COUNT = iter(range(10**9))
 
 
 def normal(*shape: int) -> Any:
@@ -29,11 +28,7 @@ def normal(*shape: int) -> Any:
 
 def written(text: str, **space: Any) -> I.Kernel:
     """The kernel `k` of a text."""
-    name = f"<generated {next(COUNT)}>"
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    names = {"intent": intent, "I": I, **space}
-    exec(compile(text, name, "exec"), names)
-    return names["k"]
+    return executed(text, space={"intent": intent, "I": I, **space})["k"]
 
 
 ENTRIES = ("whole", "slice", "domain", "scalar", "static", "column", "row", "square", "none")

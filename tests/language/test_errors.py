@@ -1,6 +1,5 @@
 """What is wrong with a kernel, where, and what to do: every error of the language, triggered."""
 
-import linecache
 import math
 import textwrap
 
@@ -9,6 +8,7 @@ import pytest
 import intent_np as intent
 import intent_np.language as I
 from intent_np.errors import CompileError, IntentError
+from tests.sources import executed
 
 PREAMBLE = """
 @intent.fn
@@ -193,17 +193,11 @@ WRONG = [
     ("E309", "columns[3:1]", "no proof of 3 <= 1", "columns[3:1]"),
 ]  # fmt: skip
 
-_COUNT = iter(range(10**6))
-
 
 def kernel(body: str) -> I.Kernel:
     """The kernel `k` with these statements."""
     text = PREAMBLE + textwrap.indent(body, "    ") + "\n"
-    name = f"<wrong {next(_COUNT)}>"
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    space = {"intent": intent, "I": I, "MUTABLE": [1], "other": other, "math": math}
-    exec(compile(text, name, "exec"), space)
-    return space["k"]
+    return executed(text, space={"intent": intent, "I": I, "MUTABLE": [1], "other": other, "math": math})["k"]
 
 
 @intent.kernel
@@ -219,7 +213,7 @@ def test_errors_say_where_and_what_to_do(code, marked, message, body):
     assert not more, str(found.value)
     assert error.code == code, str(error)
     assert message is None or message in str(error), str(error)
-    assert "<" not in str(error).replace("<wrong", "").replace("<=", "").replace("< ", ""), str(error)
+    assert "<" not in str(error).replace("<text", "").replace("<=", "").replace("< ", ""), str(error)
     span = error.span
     assert marked is None or span.text[span.column - 1 : span.end_column - 1] == marked, str(error)
 
@@ -249,13 +243,9 @@ SIGNATURES = [
 
 @pytest.mark.parametrize(("code", "marked", "text"), SIGNATURES)
 def test_signatures_are_judged_when_asked_for(code, marked, text):
-    name = f"<wrong {next(_COUNT)}>"
-    text = f"@intent.kernel\n{text}\n"
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    space = {"intent": intent, "I": I}
-    exec(compile(text, name, "exec"), space)
+    f = executed(f"@intent.kernel\n{text}\n")["f"]
     with pytest.raises(CompileError) as found:
-        space["f"].parameters
+        f.parameters
     error = found.value
     assert error.code == code
     assert marked is None or error.span.text[error.span.column - 1 : error.span.end_column - 1].startswith(marked)

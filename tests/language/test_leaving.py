@@ -1,7 +1,5 @@
 """`while`, `break`, `continue` and `return`: what Python does, lane by lane."""
 
-import linecache
-
 import numpy as np
 import pytest
 
@@ -9,6 +7,7 @@ import intent_np as intent
 import intent_np.language as I
 from intent_np.terms.core import find
 from intent_np.terms.logical import Branch, Ordered
+from tests.sources import executed
 
 from .random_control import as_python, source
 
@@ -17,11 +16,7 @@ RNG = np.random.default_rng(29)
 
 def compiled(text, name="k"):
     """A kernel from text."""
-    file = f"<leaving {hash(text)}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    space = {"I": I, "intent": intent}
-    exec(compile(text, file, "exec"), space)
-    return space[name]
+    return executed(text)[name]
 
 
 @pytest.mark.parametrize("seed", range(80))

@@ -1,6 +1,5 @@
 """The page on the language is executed: its kernels are captured, and what it says is an error is one."""
 
-import linecache
 import re
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import pytest
 
 from intent_np.errors import IntentError
 from intent_np.language import Kernel
+from tests.sources import executed
 
 PAGE = Path(__file__).parents[2] / "specs" / "language.md"
 
@@ -20,9 +20,8 @@ def test_every_block_of_the_page() -> None:
         line = text[: block.start(2)].count("\n")
         source = "\n" * line + block[2]
         name = f"{PAGE.name}@{line}"
-        linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
         before = set(space)
-        exec(compile(source, name, "exec"), space)
+        executed(source, name, space)
         for kernel in (v for n, v in space.items() if n not in before and isinstance(v, Kernel)):
             if block[1]:
                 with pytest.raises(IntentError) as found:

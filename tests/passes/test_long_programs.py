@@ -1,6 +1,5 @@
 """Programs of thousands of statements go all the way: no pass follows a term with Python's own stack."""
 
-import linecache
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from intent_np.passes.pipeline import run
 from intent_np.runtime.plan import generic_class
 from intent_np.target import SM_90
 from kernels.reductions import row_sum
+from tests.sources import executed
 
 HEAD = "import intent_np as intent\nimport intent_np.language as I\n\n@intent.kernel\n"
 VECTOR = "def long(x: I.In[I.f32, ('N',)], y: I.Out[I.f32, ('N',)]):\n"
@@ -22,11 +22,7 @@ VECTOR = "def long(x: I.In[I.f32, ('N',)], y: I.Out[I.f32, ('N',)]):\n"
 def kernel(signature: str, statements: list[str]) -> Any:
     """The kernel of these statements."""
     text = HEAD + signature + "".join(f"    {s}\n" for s in statements)
-    name = f"<long {len(text)}>"
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    space: dict[str, Any] = {}
-    exec(compile(text, name, "exec"), space)
-    return space["long"]
+    return executed(text)["long"]
 
 
 def triton(made: Any, named: bool = True) -> str:

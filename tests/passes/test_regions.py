@@ -1,8 +1,6 @@
 """Folds of slices below the author's language: in coordinates with any cut, on the program machine in blocks of any
 size, and as printed Triton."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -14,39 +12,9 @@ from intent_np.passes.pipeline import Trace, run
 from intent_np.terms.core import Arena, find
 from intent_np.terms.normal import Part, Region
 from intent_np.testing.triton_interpreter import interpret, unavailable
+from tests.language.test_regions import attention
 
 RNG = np.random.default_rng(8)
-
-
-@intent.fn
-def attend(keys, values, places, query, last, scale):
-    score = I.select(places <= last, I.contract(query, keys, reduce=((0, 1),), acc_dtype=I.f32) * scale, -math.inf)
-    top = I.reduce.max(score, axis=0)
-    weight = I.select(score == -math.inf, 0.0, I.exp(score - top))
-    out = I.contract(weight, values, reduce=((0, 0),), acc_dtype=I.f32)
-    return I.record(top=top, total=I.reduce.sum(weight, axis=0), out=out)
-
-
-@intent.fn
-def heavier(a, b):
-    top = I.maximum(a.top, b.top)
-    left = I.select(a.top == -math.inf, 0.0, I.exp(a.top - top))
-    right = I.select(b.top == -math.inf, 0.0, I.exp(b.top - top))
-    return I.record(out=a.out * left + b.out * right, top=top, total=a.total * left + b.total * right)
-
-
-@intent.kernel
-def attention(
-    q: I.In[I.f32, ("M", "D")], k: I.In[I.f32, ("N", "D")], v: I.In[I.f32, ("N", "E")], scale: I.f32,
-    y: I.Out[I.f32, ("M", "E")],
-):  # fmt: skip
-    columns = I.domain(0, k.shape[0])
-    for row in I.parallel(I.domain(0, q.shape[0])):
-        found = I.region_fold(
-            source=(k[columns], v[columns], I.indices(columns)), axis=0, summarize=attend, combine=heavier,
-            identity=I.record(top=-math.inf, total=0.0, out=0.0), operands=(q[row], row, scale),
-        )  # fmt: skip
-        y[row] = found.out / found.total
 
 
 @intent.fn

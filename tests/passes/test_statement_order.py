@@ -1,6 +1,5 @@
 """Random sequences of statements over few arrays: every level keeps the order that the author wrote."""
 
-import linecache
 from typing import Any
 
 import numpy as np
@@ -8,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import intent_np as intent
-import intent_np.language as I
 from intent_np.backends.program.machine import run as execute
 from intent_np.errors import CompileError
 from intent_np.passes.pipeline import run as lower
 from intent_np.terms.core import Arena
+from tests.sources import executed
 
 N = 7
 LEVELS = ("forward_stores", "form_groups", "block_axes", "share_traversals", "apply_combines", "order_fragments")
@@ -65,11 +64,7 @@ def programs(draw: Any) -> tuple[str, bool]:
 
 
 def kernel_of(text: str) -> Any:
-    name = f"<statements {hash(text)}>"
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    space: dict[str, Any] = {"I": I}
-    exec(compile(text, name, "exec"), space)
-    return intent.kernel(space["program"])
+    return intent.kernel(executed(text)["program"])
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)

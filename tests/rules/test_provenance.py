@@ -1,12 +1,8 @@
 """Coordinates in values: the expression of an element is what the reference computes there, or there is none."""
 
-import itertools
-import linecache
-
 import numpy as np
 import pytest
 
-import intent_np as intent
 import intent_np.language as I
 from intent_np.backends.reference import logical
 from intent_np.passes.inline_calls import inline_calls
@@ -14,6 +10,7 @@ from intent_np.rules.provenance import is_position, provenance
 from intent_np.terms.core import Arena, find
 from intent_np.terms.index import Apply, Cast, Const, Extent
 from intent_np.terms.logical import At, Call, Read, Write
+from tests.sources import executed
 
 PREAMBLE = """
 @intent.fn
@@ -54,17 +51,12 @@ CASES = [
     (("cdiv(M - 1, 3)",), "moved(grid(rows, columns, 10)[1].row, I.cast(x[0], I.index) if M > 0 else 0)", True),
     (("M",), "moved(moved(j, 2), M)", True),
 ]  # fmt: skip
-_COUNT = itertools.count()
 
 
 def captured(shape, value):
     """The program that stores the value, and the value."""
-    name = f"<provenance {next(_COUNT)}>"
     text = PREAMBLE.format(shape=shape, all=", ".join(":" for _ in shape), value=value)
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    space = {"intent": intent, "I": I}
-    exec(compile(text, name, "exec"), space)
-    program = space["k"].capture()
+    program = executed(text)["k"].capture()
     return program, stored(program)
 
 
