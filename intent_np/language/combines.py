@@ -28,17 +28,22 @@ class Combined(NamedTuple):
     operands: tuple[Value, ...]
 
 
-def combined(operation: str, value: Any, identity: Any, combine: Any, operands: Any) -> Combined:
-    """The parts of `I.reduce` or `I.scan`, which `operation` names, once they fit each other."""
-    values = [tensor(operation.removeprefix("I."), v) for v in leaves(value)]
-    if not alike(value, identity):
+def same_components(operation: str, what: str, made: Any, identity: Any) -> None:
+    """E208 unless the identity has a component for each of `what`: the value, or the summary."""
+    if not alike(made, identity):
         raise fail(
             "E208",
             operation=operation,
-            suggestion="give one identity for each component of the value",
-            expected=f"an identity like {describe(value)}",
+            suggestion=f"give one identity for each component of the {what}",
+            expected=f"an identity like {describe(made)}",
             found=describe(identity),
         )
+
+
+def combined(operation: str, value: Any, identity: Any, combine: Any, operands: Any) -> Combined:
+    """The parts of `I.reduce` or `I.scan`, which `operation` names, once they fit each other."""
+    values = [tensor(operation.removeprefix("I."), v) for v in leaves(value)]
+    same_components(operation, "value", value, identity)
     shape = fit(values, operation)
     for v in values:
         if shape_of(v) != shape:

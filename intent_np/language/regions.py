@@ -26,12 +26,12 @@ from intent_np.terms.logical import (
 from intent_np.terms.normal import Proj, View
 
 from . import calls
-from .combines import callable_with, like, pure, reordered, unlike
+from .combines import callable_with, like, pure, reordered, same_components, unlike
 from .context import capture, fail
 from .cuts import uncut
 from .declare import Intrinsic, intrinsic
 from .elaborate import describe, is_open, is_tensor, shape_text, value
-from .products import Record, alike, leaves, mapped, refilled
+from .products import Record, leaves, mapped, refilled
 from .shapes import axis_of, tensor
 
 
@@ -223,14 +223,7 @@ def _summary(name: str, given: _Source, summarize: Any, combine: Any, identity: 
     extent, structure = c.formals[0], c.result
     if isinstance(structure, Record) and isinstance(identity, Record):
         identity = reordered(identity, structure.names)
-    if not alike(structure, identity):
-        raise fail(
-            "E208",
-            operation=name,
-            suggestion="give one identity for each component of the summary",
-            expected=f"an identity like {describe(structure)}",
-            found=describe(identity),
-        )
+    same_components(name, "summary", structure, identity)
     summaries, identities = [], []
     for s, i in zip(leaves(structure), leaves(identity), strict=True):
         s = value(s, element(i.type) if is_open(s) and isinstance(i, Value) and not is_open(i) else None)
