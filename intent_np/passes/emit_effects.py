@@ -1,0 +1,200 @@
+"""The effects of statements, in their order, and the loops that carry states from block to block.
+
+Used by `emit`.
+"""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from typing import Any
+
+from ..errors import error
+from ..rules.facts import at_most
+from ..terms.blocked import Base, BlockedProgram, Carry, Loop, Perform, Segment, scoped
+from ..terms.core import arena, find, inherit, rewrite, walk
+from ..terms.dtypes import index
+from ..terms.gpu import Broadcast, For, Full, Let, Sync, Var, variable
+from ..terms.index import add, apply, is_const, is_op
+from ..terms.normal import Load, Proj, Store, View, builtin_name
+from .emit_values import Values
+from .scopes import LEAVES, Scope, changes, integral, overtaken, read_later, writes
+
+
+class ReadLate(Exception):
+    """An input is read behind a store into what may be the same array."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+
+
+class Effects(Values):
+    """Emits effects, and the loops around values and effects."""
+
+    def __init__(self, program: BlockedProgram) -> None:
+        super().__init__(program)
+        self.reread = writes(program) & {name for t in find(program, Load) for name in t.view.names}
+        self.phase = 0  # number of the last sync performed
+
+    def effects(self, effects: tuple[Any, ...], values: tuple[Any, ...] = ()) -> None:
+        """Perform effects in order.  What later ones, or the values behind them, read as it was before is read first:
+        loads and loops without effects move in front of the store, a loop with effects is performed ahead of it."""
+        rest = list(effects)
+        while rest:
+            if isinstance(rest[0], Sync):
+                self.phase = rest[0].number
+                self.scope.body.append(rest.pop(0))
+                continue
+            earlier: set[Any] = set()  # the names of what effects that are not ready may change
+            blocked: Any = None
+            for e in takewhile(lambda e: not isinstance(e, Sync), rest):
+                old = self._read_later(e, (*(x for x in rest if x is not e), *values))
+                if all(old.values()) and not (earlier and writes(e) & earlier):
+                    break
+                blocked = blocked or next((t for t, possible in old.items() if not possible), None)
+                earlier |= changes(e)
+            else:
+                if blocked.view.same:
+                    raise ReadLate(blocked.view)
+                span = next(iter(arena().spans.get(blocked, ())), None)
+                raise error(
+                    "E707", span=span, name=blocked.view.name, found="a read of what an earlier loop has replaced"
+                )
+            for t in old:
+                self.loop(t) if isinstance(t, Loop) else self.emit(t)
+            self.effect(e)
+            rest.remove(e)
+
+    def _read_later(self, e: Any, others: tuple[Any, ...]) -> dict[Any, bool]:
+        views = writes(e) & self.reread if self.reread else None
+        if not views:
+            return {}
+        if replaced := {t: False for t in overtaken(e) if t.view.names & views}:
+            return replaced
+        before = {*self._loops_before(e), *([e.loop] if isinstance(e, Perform) else ())}
+        done = lambda loop: loop in before or loop in self.home(loop).done  # noqa: E731
+        return read_later(others, views, self.scope.slices(), done, self.phase)
+
+    def effect(self, e: Any) -> None:
+        if isinstance(e, Perform):
+            self.loop(e.loop)
+            return
+        early = [i for i in e.index if not self.loads(i)]  # coordinates first, then loops, then what follows them
+        late = sorted((*e.index, e.value), key=lambda c: not self.behind_loop(c))
+        parts = {c: self.emit(c) for c in (*early, *late)}
+        valid = None if e.valid is None else self.emit(e.valid)
+        self.scope.body.append(inherit(e, Store(e.view, tuple(parts[i] for i in e.index), parts[e.value], valid)))
+
+    def _loops_before(self, t: Any) -> list[Loop]:
+        """The loops whose results an effect or a loop only reads: they come before it."""
+        loop = t.loop if isinstance(t, Perform) else t
+        if not isinstance(loop, Loop):
+            return list(find(t, Loop)) if self.behind_loop(t) else []
+        inside = (c for s in loop.segments for c in scoped((*s.values, *s.effects), loop.slice))
+        return [c for c in inside if isinstance(c, Loop) and c.needs <= loop.needs]
+
+    def loop(self, loop: Loop) -> None:
+        waiting = [loop]
+        while waiting:
+            loop = waiting[-1]
+            before = [] if loop in self.home(loop).done else self._loops_before(loop)
+            missing = [t for t in before if t not in self.home(t).done]
+            waiting.extend(reversed(missing))
+            if not missing:
+                waiting.pop()
+                if loop not in self.home(loop).done:
+                    self._write_loop(loop)
+
+    def _write_loop(self, loop: Loop) -> None:
+        home = self.home(loop)
+        here, self.scope = self.scope, home
+        lanes = [frozenset(a.size for a in s) for s in loop.component_lanes()]
+        states = [self._state(loop, i, d, s) for i, (d, s) in enumerate(zip(loop.infer(), lanes, strict=True))]
+        bounds = self._bounds(loop)
+        for segment, (lo, hi) in zip(loop.segments, bounds, strict=True):
+            if lo is not hi and not at_most(segment.hi, segment.lo):
+                home.body.append(self._segment(loop, segment, lo, hi, states))
+        home.done[loop] = states
+        self.scope = here
+
+    def _state(self, loop: Loop, i: int, d: Any, lanes: Any) -> Var:
+        var = variable(self.fresh(self.names.get(Proj(loop, i)) or self._state_hint(loop, i)), d, lanes)
+        self.scope.body.append(Let(var, Full(integral(loop.identities[i].value), d, var.varies)))
+        return var
+
+    def _state_hint(self, loop: Loop, i: int) -> str:
+        at = 0
+        for c in loop.combines:
+            if at == i and len(c.dtypes) == 1:
+                return {"max": "largest", "min": "least", "sum": "acc"}.get(builtin_name(c) or "", "state")
+            at += len(c.dtypes)
+        return "largest" if i == 0 else "acc"
+
+    def _bounds(self, loop: Loop) -> list[tuple[Any, Any]]:
+        """Loop bounds as scalars; what two segments share, or is computed on the way, gets a name."""
+        label = self.names.get(loop.slice, "i")
+        spelled = [(self._spelled(s.lo, loop), self._spelled(s.hi, loop)) for s in loop.segments]
+        terms = [b for pair in spelled for b in pair]
+        called = {terms[0]: "begin"} | {terms[-1]: "end"}
+        for s, (lo, hi) in zip(loop.segments, spelled, strict=True):
+            if s.decided:
+                called = {lo: "full", hi: "rest"} | called
+        for b in sorted(dict.fromkeys(terms), key=lambda b: len(walk(b))):
+            inside_another = any(b is not c and b in walk(c) for c in terms)
+            if (terms.count(b) > 1 or inside_another) and not isinstance(b, LEAVES) and b not in self.home(b).done:
+                self.scope.done[b] = self.let(self.build(b), f"{label}_{called.get(b, 'bound')}", self.scope)
+        return [(self.emit(lo), self.emit(hi)) for lo, hi in spelled]
+
+    def _spelled(self, bound: Any, loop: Loop) -> Any:
+        """A bound with block extents by name: N // BK * BK instead of N // 64 * 64."""
+        size = loop.slice.size
+
+        def step(t: Any) -> Any:
+            if not is_op(t, "add", "mul", "floordiv", "ceil_div"):
+                return t
+            a, b = t.args
+            if is_op(t, "add"):
+                return add(a, a.axis.size) if isinstance(a, Base) and is_const(b, a.axis.size.value) else t  # type: ignore[attr-defined]
+            return apply(t.op, a, size) if is_const(b, size.value) else t
+
+        return rewrite((bound,), step)[0]
+
+    def _segment(self, loop: Loop, segment: Segment, lo: Any, hi: Any, states: list[Var]) -> For:
+        outer = self.scope
+        first = Var(self.fresh(self.names.get(loop.slice, "i") + "0"), index)
+        outer.taken.discard(first.name)
+        self.scope = Scope(outer, loop.slice, first, (*segment.values, *segment.effects))
+        self.scope.taken.add(first.name)
+        self.open.append(self.scope)
+        for c in scoped((*segment.values, *segment.effects), loop.slice):
+            if isinstance(c, Carry) and c.slice is loop.slice:
+                self.scope.done[c] = states[c.position]
+        self.effects(segment.effects, segment.values)
+        self._advance(segment, states)
+        outer.below |= self.scope.taken | self.scope.below
+        body, self.scope = tuple(self.scope.body), outer
+        self.open.pop()
+        return For(first, lo, hi, loop.slice.size, tuple(states), body, segment.note)
+
+    def _advance(self, segment: Segment, states: list[Var]) -> None:
+        """Assign the next states; all are functions of the present ones, so none is overwritten before its last use."""
+        new: dict[Var, Any] = {}
+        for var, t in zip(states, segment.values, strict=True):
+            value = self.emit_last(t, var)
+            new[var] = value if value.lanes == var.lanes else Broadcast(value, var.varies)
+        while new:
+            ready = next((v for v in new if not any(v in walk(x) for w, x in new.items() if w is not v)), None)
+            if ready is None:  # a cycle: one value is computed ahead
+                first = next(iter(new))
+                new[first] = self.let(new[first], first.name + "_next", self.scope)
+                continue
+            value = new.pop(ready)
+            if value is not ready:
+                self.scope.body.append(Let(ready, value))
+
+    def emit_last(self, t: Any, var: Var) -> Any:
+        """A next state, left inside its assignment when nothing else uses it."""
+        home = self.home(t)
+        if isinstance(t, LEAVES) or home is not self.scope or t in home.done or home.uses.get(t, 0) > 1:
+            self.names.setdefault(t, var.name + "_new")
+            return self.emit(t)
+        return self.build(t)
