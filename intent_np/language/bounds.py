@@ -1,24 +1,25 @@
 """A small prover for index inequalities: enough to see that an access stays inside its resource.
 
-A value is read as a polynomial over atoms (extents, loop members, quotients, …).  To show p >= 0, replace one atom at
-a time by a bound of it, always in the direction that makes p smaller, until every coefficient is non-negative and
-every atom is known to be.  Integers are exact here: `index` arithmetic of a legal program does not wrap.
+A value is read as a polynomial over atoms (`polynomials.py`).  To show p >= 0, replace one atom at a time by a bound
+of it, always in the direction that makes p smaller, until every coefficient is non-negative and every atom is known to
+be.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from intent_np.terms.dtypes import DType, bool_, i64, index
-from intent_np.terms.index import Apply, Cast, Const, Extent, Value, add, const, is_const, mul
+from intent_np.terms.dtypes import DType, bool_, index
+from intent_np.terms.index import Apply, Cast, Const, Extent, Value, is_const
 from intent_np.terms.logical import Between, InBounds, LoopVar, Unique
 from intent_np.terms.operators import OPERATORS
 
-Monomial = tuple[Value, ...]
-Polynomial = dict[Monomial, int]
+from .polynomials import Monomial, Polynomial, is_exact, minus, plus, polynomial, times
+
 Key = frozenset[tuple[Monomial, int]]
 DEPTH, ASIDE = 12, 4  # replacements along one path, and in a side question; real kernels need two or three
 STEPS = 600  # polynomials looked at for one question
+QUOTIENTS = ("floordiv", "ceil_div")
 
 
 def nonnegative(v: Value, facts: Sequence[Value] = ()) -> bool:
@@ -46,72 +47,6 @@ def provable(p: Polynomial, facts: Sequence[Value] = ()) -> bool:
     return _Search(known).holds(p, DEPTH)
 
 
-# ---- polynomials
-
-
-def polynomial(v: Value) -> Polynomial:
-    """`v` over its atoms."""
-    if isinstance(v, Const):
-        return {(): v.value} if v.value else {}  # type: ignore[dict-item]
-    v = _widened(v)
-    if isinstance(v, Apply):
-        match v.op.name, v.args:
-            case "add", (a, b):
-                return plus(polynomial(a), polynomial(b))
-            case "sub", (a, b):
-                return minus(polynomial(a), polynomial(b))
-            case "neg", (a,):
-                return minus({}, polynomial(a))
-            case "mul", (a, b):
-                return times(polynomial(a), polynomial(b))
-    return {(v,): 1}
-
-
-def from_polynomial(p: Polynomial) -> Value:
-    """The sum of products that a polynomial stands for."""
-    total: Value = const(0)
-    for m, c in p.items():
-        product: Value = const(c)
-        for atom in m:
-            product = mul(product, atom)
-        total = add(total, product)
-    return total
-
-
-def _widened(v: Value) -> Value:
-    """An integer that is cast to an index: operations that never leave their dtype are those of the index."""
-    if isinstance(v, Cast) and v.dtype is index and v.mode == "wrap" and _is_exact(v.value.type):
-        inner = v.value
-        if isinstance(inner, Const):
-            return const(int(inner.value))
-        if isinstance(inner, Cast) and inner.value.type is index and inner.dtype is i64:
-            return _widened(inner.value)
-        if isinstance(inner, Apply) and inner.op.name in ("minimum", "maximum", "select", "mod", "floordiv", "bit_and"):
-            kept = inner.args[:-2]
-            return Apply(inner.op, (*kept, *(_widened(Cast(x, index)) for x in inner.args[-2:])))
-    return v
-
-
-def plus(a: Polynomial, b: Polynomial, factor: int = 1) -> Polynomial:
-    total = dict(a)
-    for m, c in b.items():
-        total[m] = total.get(m, 0) + factor * c
-    return {m: c for m, c in total.items() if c}
-
-
-def minus(a: Polynomial, b: Polynomial) -> Polynomial:
-    return plus(a, b, -1)
-
-
-def times(a: Polynomial, b: Polynomial) -> Polynomial:
-    total: Polynomial = {}
-    for m, c in a.items():
-        for n, d in b.items():
-            key = tuple(sorted((*m, *n), key=lambda t: t.digest))
-            total[key] = total.get(key, 0) + c * d
-    return {m: c for m, c in total.items() if c}
-
-
 # ---- the search
 
 
@@ -134,7 +69,8 @@ class _Search:
         self.failed[key] = depth
         cases = _cases(p)
         if cases is not None:
-            found = all(self.under(f).holds(q, depth - 1) for f, q in cases)
+            found = any(self.holds(q, depth - 1) for q in self.less(p, chosen=True))
+            found = found or all(self.under(f).holds(q, depth - 1) for f, q in cases)
         else:
             found = any(self.holds(q, depth - 1) for q in self.smaller(p, depth))
         if found:
@@ -162,9 +98,18 @@ class _Search:
                 if all(self.positive(a, depth) for a in rest):
                     for bound in self.lower(atom, depth) if c > 0 else self.upper(atom, depth):
                         yield plus(plus(p, {m: -c}), times({rest: c}, bound))
+                    if isinstance(atom, Apply) and atom.op.name in QUOTIENTS:
+                        for bound in (*self.undivided(atom, rest, c, depth), *self.beside(atom, rest, c, p, depth)):
+                            yield plus(plus(p, {m: -c}), bound)
+        yield from self.less(p)
+
+    def less(self, p: Polynomial, chosen: bool = False) -> Iterator[Polynomial]:
+        """p with a known non-negative taken away: one that shares a term with it, or (`chosen`) a selection."""
         for q in self.known:
-            if any(c * p.get(m, 0) > 0 for m, c in q.items() if m or c < 0):
-                yield minus(p, q)
+            for m, c in q.items():
+                if c * p.get(m, 0) > 0 and (any(map(_is_choice, m)) if chosen else m or c < 0):
+                    yield minus(p, q)
+                    break
 
     def positive(self, a: Value, depth: int) -> bool:
         """Whether an atom is not negative."""
@@ -236,10 +181,43 @@ class _Search:
                     for side in (x, y):
                         if self.aside(side, depth):
                             yield polynomial(side)
-                case "floordiv", (x, y):
-                    yield from self.quotient(polynomial(x), polynomial(y), depth)
+                case (("floordiv" | "ceil_div"), (x, y)):
+                    if a.op.name == "floordiv":
+                        yield from self.quotient(polynomial(x), polynomial(y), depth)
                     if self.aside(x, depth) and self.aside(y, depth):
                         yield polynomial(x)
+
+    def undivided(self, a: Apply, rest: Monomial, c: int, depth: int) -> Iterator[Polynomial]:
+        """Polynomials that are at most c * rest * a for a quotient a = x / y where y divides c * rest: y * a is x up to
+        the y - 1 that it is rounded by, down (`floordiv`) or up (`ceil_div`)."""
+        x, y = polynomial(a.args[0]), polynomial(a.args[1])
+        if len(y) != 1:
+            return
+        ((divisor, scale),) = y.items()
+        left = list(rest)
+        for d in divisor:
+            if d not in left:
+                return
+            left.remove(d)
+        if scale > 0 and not c % scale and all(self.positive(d, depth) for d in divisor):
+            if (c > 0) == (a.op.name == "floordiv"):  # rounded away from the bound
+                x = plus(minus(x, y), {(): 1}) if c > 0 else plus(plus(x, y), {(): -1})
+            yield times({tuple(left): c // scale}, x)
+
+    def beside(self, a: Apply, rest: Monomial, c: int, p: Polynomial, depth: int) -> Iterator[Polynomial]:
+        """Polynomials that are at most c * rest * a for a quotient a that is taken in p's sum beside another one, of
+        the opposite sign and by the same divisor: quotients are in the order of their dividends."""
+        if c < 0:
+            return
+        (x, y), up = a.args, a.op.name == "ceil_div"
+        for m, other in p.items():
+            for b in m if other < 0 else ():
+                if isinstance(b, Apply) and b.op.name in QUOTIENTS and b.args[1] is y and self.aside(y, depth):
+                    gap = minus(polynomial(x), polynomial(b.args[0]))
+                    if up and b.op.name == "floordiv" and self.holds(plus(gap, {(): -1}), min(depth - 1, ASIDE)):
+                        yield times({rest: c}, {(b,): 1, (): 1})
+                    elif (up or b.op.name == "floordiv") and self.holds(gap, min(depth - 1, ASIDE)):
+                        yield {tuple(sorted((*rest, b), key=lambda t: t.digest)): c}
 
     def kept(self, a: Cast, depth: int) -> Iterator[Polynomial]:
         """An index that was cast to an integer and back, where the integer holds it."""
@@ -270,6 +248,10 @@ class _Search:
                 if c > 0 and depth > 0 and all(self.positive(a, depth) for a in rest):
                     for bound in self.upper(atom, depth - 1):
                         yield plus(plus(p, {m: -c}), times({rest: c}, bound))
+
+
+def _is_choice(atom: Value) -> bool:
+    return isinstance(atom, Apply) and atom.op.name in ("select", "minimum", "maximum")
 
 
 def _cases(p: Polynomial) -> list[tuple[Value | None, Polynomial]] | None:
@@ -317,7 +299,7 @@ def _stated(f: Value) -> Iterator[Polynomial]:
         case "not", (Apply(op, (a, Const(True), b)),) if op.name == "select":
             for part in (a, b):
                 yield from _stated(Apply(OPERATORS["not"], (part,)))
-        case (("lt" | "le" | "eq"), (a, b)) if _is_exact(a.type):
+        case (("lt" | "le" | "eq"), (a, b)) if is_exact(a.type):
             gap = minus(_integer(b), _integer(a))
             yield plus(gap, {(): -1}) if f.op.name == "lt" else gap
             if f.op.name == "eq":
@@ -334,15 +316,10 @@ def _stated(f: Value) -> Iterator[Polynomial]:
 def _different(f: Value) -> Iterator[Polynomial]:
     """Differences that a predicate says are not 0."""
     match f:
-        case Apply(op, (Apply(inner, (a, b)),)) if op.name == "not" and inner.name == "eq" and _is_exact(a.type):
+        case Apply(op, (Apply(inner, (a, b)),)) if op.name == "not" and inner.name == "eq" and is_exact(a.type):
             yield minus(_integer(b), _integer(a))
-        case Apply(op, (a, b)) if op.name == "ne" and _is_exact(a.type):
+        case Apply(op, (a, b)) if op.name == "ne" and is_exact(a.type):
             yield minus(_integer(b), _integer(a))
-
-
-def _is_exact(d: object) -> bool:
-    """Whether a value of this dtype is an index of the same value."""
-    return isinstance(d, DType) and d.is_integer and (d.is_signed or d.bits < 64)
 
 
 def _integer(v: Value) -> Polynomial:

@@ -35,7 +35,7 @@ from .context import Capture, capture, fail, static
 from .declare import OPERATIONS, Intrinsic
 from .elaborate import describe, is_literal, is_tensor
 from .frames import Frame, Poisoned
-from .indexing import domain
+from .indexing import Slice, domain
 from .products import leaves, mapped
 
 
@@ -46,7 +46,7 @@ class Callee:
     function: Any
 
 
-BUILTINS = ("range", "enumerate", "len", "float", "int", "bool", "min", "max", "abs", "round")
+BUILTINS = ("range", "enumerate", "len", "float", "int", "bool", "min", "max", "abs", "round", "slice")
 
 
 def call(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -58,7 +58,7 @@ def call(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         return helper(function, args, keywords)
     if is_mathematics(function):
         return _mathematics(function, args, keywords)
-    if inspect.isbuiltin(function) or function in (range, enumerate, float, int, bool):
+    if inspect.isbuiltin(function) or function in (range, enumerate, float, int, bool, slice):
         return _builtin(function, args, keywords)
     if isinstance(function, DType):
         raise fail("E102", construct=f"calling the dtype {function}", suggestion=f"use I.cast(value, I.{function})")
@@ -110,6 +110,12 @@ def _builtin(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict
         if len(args) == 1 and isinstance(args[0], Domain) and not keywords:
             return Enumerated(args[0])
         raise fail("E113", name="enumerate", signature="enumerate(region)", found=", ".join(map(describe, args)))
+    if name == "slice":
+        if keywords or not 1 <= len(args) <= 3:
+            found = f"{len(args)} arguments"
+            raise fail("E113", name="slice", signature="slice(end) or slice(begin, end, step)", found=found)
+        begin, end, step = (None, *args, None) if len(args) == 1 else (*args, None)[:3]
+        return Slice(begin, end, step)
     if name == "len" and len(args) == 1 and not keywords:
         return _length(args[0])
     if name in _ON_VALUES:

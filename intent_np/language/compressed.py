@@ -18,12 +18,12 @@ from intent_np.terms.logical import (
 )
 from intent_np.terms.logical.contractions import PACKED, Q4_K, Q8_K, carries
 
-from .bounds import polynomial
 from .context import fail, static
 from .contractions import accumulator, ranked
 from .declare import intrinsic
 from .elaborate import Operand, describe, shape_text, show
 from .formats import MicroscalingFormat, SparseFormat, quant
+from .polynomials import polynomial
 from .shapes import quotient, tensor
 
 # ---- scaled groups

@@ -19,8 +19,9 @@ from intent_np.terms.index import Apply, Cast, Const, Value, apply, const, is_op
 from intent_np.terms.logical import At as AtScalar
 from intent_np.terms.logical import Buffer, Filled, Formal, InBounds, LoopVar, Old, Outcome, Read, State, Take, Unique
 
-from .bounds import Polynomial, minus, plus, polynomial, provable, times
+from .bounds import provable
 from .elements import coordinates
+from .polynomials import Polynomial, minus, plus, polynomial, times
 
 Form = tuple[Polynomial, Polynomial]  # the first of some coordinates side by side, and how many there are
 ONE: Polynomial = {(): 1}
@@ -76,10 +77,21 @@ class Address:
     def constant(self, p: Polynomial) -> bool:
         return not any(self.varies(a) for m in p for a in m)
 
+    def _constant_bound(self, width: Polynomial) -> Polynomial | None:
+        """A width, or one that is at least as large where it varies: a minimum is at most either of its sides."""
+        if self.constant(width):
+            return width
+        for m, c in width.items():
+            if c > 0 and len(m) == 1 and is_op(m[0], "minimum"):
+                for side in m[0].args:  # type: ignore[attr-defined]
+                    if found := self._constant_bound(plus(plus(width, {m: -c}), polynomial(side), c)):
+                        return found
+        return None
+
     def _sum(self, form: Polynomial, width: Polynomial, order: Sequence[Value]) -> bool:
         """Whether blocks of `width` that begin at `form` are disjoint for different digits, the heaviest first."""
-        span = width
-        if not self.constant(width):
+        span = self._constant_bound(width)
+        if span is None:
             return False
         for k, d in reversed(list(enumerate(order))):
             if any(m.count(d) > 1 for m in form):

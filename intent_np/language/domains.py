@@ -10,11 +10,11 @@ from intent_np.terms.index import Extent, Param, Value
 from intent_np.terms.logical import After, Domain, Formal, Indices, LoopVar, Read, State
 
 from . import indexing
-from .bounds import from_polynomial, minus, polynomial
 from .context import Equal, fail, static
 from .declare import intrinsic
 from .elaborate import describe, extent_text
 from .loops import Points
+from .polynomials import from_polynomial, minus, polynomial
 from .products import Record
 
 

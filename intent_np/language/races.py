@@ -28,10 +28,11 @@ from intent_np.terms.logical import (
 )
 from intent_np.terms.normal import Memory
 
-from .bounds import minus, plus, polynomial, provable
+from .bounds import provable
 from .context import capture, fail
 from .digits import ONE, Address, Form
 from .elements import fitted, positions
+from .polynomials import minus, plus, polynomial
 
 
 def written_once(

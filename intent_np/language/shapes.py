@@ -11,10 +11,10 @@ from intent_np.terms.dtypes import DType
 from intent_np.terms.index import Const, Value, apply, const
 from intent_np.terms.logical import Filled, Reshape, Transpose, element, shape_of
 
-from .bounds import polynomial
 from .context import fail, static
 from .declare import intrinsic
 from .elaborate import Operand, convert, describe, index_value, is_literal, is_tensor, shape_text, value
+from .polynomials import polynomial
 
 
 @intrinsic

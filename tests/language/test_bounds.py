@@ -89,6 +89,7 @@ def test_what_is_proved_holds(a: Value, b: Value, given_facts: list[tuple[Value,
             assert not claim or holds, (a, b, known)
 
 
+CHOSEN = select(lt(I, const(2)), sub(I, M), mul(I, M))
 NEEDED = [
     ("a coordinate", I, N, ()),
     ("a quotient of a product", apply("floordiv", P, N), M, ()),
@@ -101,6 +102,16 @@ NEEDED = [
     ("a guarded shift", add(I, const(5)), N, (lt(add(I, const(5)), N),)),
     ("a shift guarded by its complement", add(I, const(5)), N, (apply("not", le(N, add(I, const(5)))),)),
     ("a nested coordinate", J, add(N, M), ()),
+    ("the block of a coordinate", apply("floordiv", I, const(8)), apply("ceil_div", N, const(8)), ()),
+    ("a block of symbolic size", apply("floordiv", I, M), apply("ceil_div", N, M), (lt(const(0), M),)),
+    ("the beginning of a block", mul(LoopVar(Domain(const(0), apply("ceil_div", N, const(8)))), const(8)), N, ()),
+    (
+        "the beginning of a symbolic block",
+        mul(LoopVar(Domain(const(0), apply("ceil_div", N, M))), M),
+        N,
+        (lt(const(0), M),),
+    ),
+    ("a choice that is known to fit", CHOSEN, N, (lt(CHOSEN, N), le(const(0), CHOSEN))),
     ("one of two", select(lt(I, M), I, const(0)), N, (lt(const(0), N),)),
 ]
 

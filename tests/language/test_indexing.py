@@ -29,7 +29,7 @@ def test_subscripts_are_numpys(run, m):
         y[3, :, 1:-1] = x[0, :, 2:]
         y[4, ...] = x[0, :, 3, None]
         y[5, :, 0:6:2] = x[3, :, 1:6:2]
-        y[6, :, :] = x[0, :, ::1][:, :]
+        y[6, :, :] = I.gather(x, (0, slice(None), slice(6)))[slice(None)]
         v = x[2, :, :]
         z[:] = v[:, 5] + v[:, -6] + v[:, 1:5][:, 1]
 
@@ -162,6 +162,53 @@ def test_chunks_of_an_axis_are_written_once(run):
     run(blocks, x=x, y=y, B=5)
     rows = x.reshape(5, 8)
     np.testing.assert_array_equal(y, (rows - rows.max(1, keepdims=True)).ravel())
+
+
+@intent.kernel
+def chunks(x: I.In[I.f32, ("N",)], last: I.Out[I.f32, ("cdiv(N, L)",)], y: I.Out[I.f32, ("N",)], L: I.Constexpr[int]):
+    (N,) = x.shape
+    axis = I.domain(0, N)
+    for c in I.parallel(I.domain(0, last.shape[0])):
+        chunk = axis[c * L : I.minimum(c * L + L, N)]
+        last[c] = x[I.end(chunk) - 1]
+        y[chunk] = x[chunk] - x[c * L]
+
+
+@pytest.mark.parametrize("n", [0, 1, 8, 11])
+def test_the_last_chunk_may_be_shorter(run, n):
+    x, y, last = normal(n), np.zeros(n, np.float32), np.zeros(-(-n // 4), np.float32)
+    run(chunks, x=x, y=y, last=last, L=4)
+    for c in range(len(last)):
+        np.testing.assert_array_equal(y[4 * c : 4 * c + 4], x[4 * c : 4 * c + 4] - x[4 * c])
+        assert last[c] == x[min(4 * c + 3, n - 1)]
+
+
+@intent.kernel
+def overlapping(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
+    axis = I.domain(0, x.shape[0])
+    for c in I.parallel(I.domain(0, I.ceil_div(x.shape[0], 4))):
+        chunk = axis[c * 4 : I.minimum(c * 4 + 5, x.shape[0])]
+        y[chunk] = x[chunk]
+
+
+def test_chunks_that_overlap_are_found(wrong):
+    assert wrong(overlapping).code == "E304"
+
+
+@intent.kernel
+def from_either_end(x: I.In[I.f32, ("N",)], at: I.In[I.i32, ("N",)], y: I.InOut[I.f32, ("M",)]):
+    place = I.cast(at[:], I.index)
+    place = I.select(place < 0, place + y.shape[0], place)
+    inside = (place >= 0) & (place < y.shape[0])
+    I.scatter_unique(y, index=I.assume_unique(place), value=x[:], valid=inside)
+
+
+def test_a_guard_may_be_about_a_selection(run):
+    x, y, at = normal(6), normal(5), np.array([-1, 0, 5, -6, 3, -3], np.int32)
+    want = y.copy()
+    want[[4, 0, 3, 2]] = x[[0, 1, 4, 5]]
+    run(from_either_end, x=x, at=at, y=y)
+    np.testing.assert_array_equal(y, want)
 
 
 def test_an_access_outside_is_a_check_error():
