@@ -18,6 +18,7 @@ from .polynomials import Monomial, Polynomial, is_exact, minus, plus, polynomial
 
 Key = frozenset[tuple[Monomial, int]]
 DEPTH, ASIDE = 12, 4  # replacements along one path, and in a side question; real kernels need two or three
+TOPS = 3  # upper bounds of upper bounds of what is divided
 STEPS = 600  # polynomials looked at for one question
 QUOTIENTS = ("floordiv", "ceil_div")
 
@@ -233,9 +234,12 @@ class _Search:
         if len(y) == 1:
             ((divisor, scale),) = y.items()
             if scale > 0 and all(isinstance(a, Extent) for a in divisor):
-                for top in (x, *self.tops(x, depth)):
-                    if (q := _divided(top, divisor, scale)) is not None:
-                        yield q
+                tops = [x]
+                for _ in range(TOPS):  # the end of a domain, what limits that, …
+                    for top in tops:
+                        if (q := _divided(top, divisor, scale)) is not None:
+                            yield q
+                    tops = [higher for top in tops for higher in self.tops(top, depth)]
 
     def tops(self, p: Polynomial, depth: int) -> Iterator[Polynomial]:
         """Upper bounds of p: an atom of a positive term replaced by an upper bound, or a known non-negative added."""

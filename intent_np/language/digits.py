@@ -17,7 +17,20 @@ from intent_np.terms.core import find
 from intent_np.terms.dtypes import DType
 from intent_np.terms.index import Apply, Cast, Const, Value, apply, const, is_op
 from intent_np.terms.logical import At as AtScalar
-from intent_np.terms.logical import Buffer, Filled, Formal, InBounds, LoopVar, Old, Outcome, Read, State, Take, Unique
+from intent_np.terms.logical import (
+    Between,
+    Buffer,
+    Filled,
+    Formal,
+    InBounds,
+    LoopVar,
+    Old,
+    Outcome,
+    Read,
+    State,
+    Take,
+    Unique,
+)
 
 from .bounds import provable
 from .elements import coordinates
@@ -35,6 +48,21 @@ def tickets(v: Any) -> tuple[Any, tuple[Value, ...]] | None:
     if isinstance(v, Take) and isinstance(v.value, Old) and all(isinstance(s, AtScalar) for s in v.subscripts):
         return v.value.access, tuple(s.value for s in v.subscripts)  # type: ignore[attr-defined]
     return None
+
+
+def cut_of(begin: Value, end: Value) -> Value | None:
+    """The member of the outer domain of a ragged relation that has the members from `begin` to `end`."""
+    if not isinstance(begin, Between) or not isinstance(end, Between) or end.low is not begin:
+        return None
+    first, last = (b.value.value if isinstance(b.value, Cast) else b.value for b in (begin, end))
+    if (
+        not isinstance(first, Read)
+        or not isinstance(last, Read)
+        or (first.view, first.after) != (last.view, last.after)
+    ):
+        return None
+    (g,), (behind,) = (coordinates(r.subscripts, ()) for r in (first, last))
+    return g if minus(polynomial(behind), polynomial(g)) == ONE else None
 
 
 class Address:
@@ -58,6 +86,7 @@ class Address:
             digits = list(dict.fromkeys(a for m in form for a in m if self.varies(a)))
             if 0 < len(digits) <= DIGITS and any(self._sum(form, width, o) for o in permutations(digits)):
                 self.known.update(digits)
+            self._cut(form, width, digits)
         for a in list(self.known):
             self._consequences(a)
         return before != (len(self.known), len(self.forms))
@@ -109,6 +138,18 @@ class Address:
                 span = plus(span, times(plus(count, {(): -1}), size))
         return True
 
+    def _cut(self, form: Polynomial, width: Polynomial, digits: Sequence[Value]) -> None:
+        """Cuts of a ragged relation share no member: one of them, or a run of them, tells which cut it is of."""
+        for begin in digits:
+            rest, run = plus(form, {(begin,): -1}), width
+            for place in digits:  # the member that stands `place` behind the first
+                if rest == {(place,): 1} and run == ONE and isinstance(place, LoopVar) and place.domain.lo is const(0):
+                    rest, run = {}, polynomial(place.domain.hi)
+            if not rest:
+                for end in {a for m in run for a in m}:
+                    if run == {(end,): 1, (begin,): -1} and (outer := cut_of(begin, end)) is not None:
+                        self._coordinate(outer)
+
     def count(self, a: Value) -> Polynomial | None:
         """How many neighbouring integers an atom may be one of."""
         if isinstance(a, LoopVar):
@@ -130,7 +171,10 @@ class Address:
     # ---- what follows from an atom
 
     def _consequences(self, a: Value) -> None:
-        if isinstance(a, InBounds):
+        if isinstance(a, LoopVar):
+            if (outer := cut_of(a.domain.lo, a.domain.hi)) is not None:
+                self._coordinate(outer)
+        elif isinstance(a, InBounds):
             self._coordinate(a.value)
         elif isinstance(a, Unique):
             if all(Unique(a.values, k) in self.known for k in range(len(a.values))):

@@ -15,7 +15,7 @@ from ..rules.simplify import simplify
 from ..runtime.classes import RESIDENT_LIMIT
 from ..terms.core import contains, find, walk
 from ..terms.index import is_const, sub
-from ..terms.normal import Axis, Contract, Coord, Effect, Load, Part, Reduce, Region, Store
+from ..terms.normal import Axis, Contract, Coord, Effect, Load, Part, Reduce, Region, Store, varying
 
 STRIDED_LIMIT = 64  # lanes of an axis along which no view is contiguous: its rows are read a tile at a time
 CONTRACTED_LIMIT = 256  # lanes of an axis that is summed by a contraction, whose operands are two-dimensional
@@ -66,14 +66,16 @@ def program_axes(effects: tuple[Effect, ...]) -> tuple[Axis, ...]:
         bound = {getattr(t.axis, "axis", t.axis) for t in structured((e,))}
         found = [
             a for a in _in_index_order(e)
-            if not _reads_memory(a) and not a.lanes and a not in bound and all(a in t.lanes for t in own)
+            if not _reads_memory(a) and not a.lanes and a not in bound and all(a in varying(t) for t in own)
         ]  # fmt: skip
         eligible = dict.fromkeys(found) if i == 0 else {a: None for a in eligible if a in found}
     return tuple(eligible)
 
 
 def _in_index_order(e: Any) -> list[Any]:
-    return list(dict.fromkeys(a for i in e.index for a in sorted(i.lanes, key=lambda a: (a.use, a.digest))))
+    """The axes that tell the elements of an effect apart: those of its index, each behind those that it begins at."""
+    inner = (a for i in e.index for a in sorted(i.lanes, key=lambda a: (a.use, a.digest)))
+    return list(dict.fromkeys(b for a in inner for b in (*sorted(a.lanes, key=lambda b: (b.use, b.digest)), a)))
 
 
 def _reads_memory(axis: Axis) -> bool:

@@ -11,7 +11,19 @@ from typing import Any
 
 from .core import Term, find, term
 from .index import Extent, Param, Physical
-from .normal import NORMAL, Axis, Effect, Load, Program, Store, Target, addressed, check_parameters, closed_regions
+from .normal import (
+    NORMAL,
+    Axis,
+    Effect,
+    Load,
+    Program,
+    Store,
+    Target,
+    addressed,
+    check_parameters,
+    closed_regions,
+    varying,
+)
 
 
 @term
@@ -74,7 +86,7 @@ def covered(program: GroupedProgram) -> Iterator[str]:
     for g in program.groups:
         for e in find(g.effects, Store):
             for a in g.workset:
-                if not any(a in i.lanes for i in e.index):
+                if not any(a in varying(i) for i in e.index):
                     yield f"instances along {a} would write the same element: {e}"
 
 

@@ -39,6 +39,14 @@ class Axis(AxisLike):
         return self.lo.lanes | self.hi.lanes, self.lo.needs | self.hi.needs
 
 
+def varying(t: Term) -> frozenset[Any]:
+    """The axes that `t` varies along: where the members of one of its own axes begin or end, counts too."""
+    found: frozenset[Any] = t.lanes
+    while further := frozenset[Any]().union(*(a.lanes for a in found)) - found:
+        found |= further
+    return found
+
+
 @term
 class Part(AxisLike):
     """Any contiguous, non-empty part of an axis: what a region's summary is written over."""

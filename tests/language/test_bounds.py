@@ -21,6 +21,8 @@ I = LoopVar(Domain(const(0), N))
 J = LoopVar(Domain(I, add(I, M)))
 P = LoopVar(Domain(const(0), mul(M, N)))
 
+LIMITED = apply("minimum", apply("maximum", sub(M, const(9)), const(0)), mul(N, const(5)))
+
 LEAVES = st.sampled_from([M, N, I, J, P]) | st.integers(-3, 5).map(const)
 BINARY = st.sampled_from(["add", "sub", "mul", "floordiv", "mod", "minimum", "maximum", "ceil_div"])
 
@@ -94,6 +96,7 @@ NEEDED = [
     ("a coordinate", I, N, ()),
     ("a quotient of a product", apply("floordiv", P, N), M, ()),
     ("a constant quotient", apply("floordiv", LoopVar(Domain(const(0), mul(N, const(3)))), const(3)), N, ()),
+    ("a page of a limited length", apply("floordiv", LoopVar(Domain(const(0), LIMITED)), const(5)), N, ()),
     ("a remainder", apply("mod", P, N), N, ()),
     ("digits", add(mul(LoopVar(Domain(const(0), M)), N), I), mul(M, N), ()),
     ("a limited shift", apply("minimum", add(I, const(3)), sub(N, const(1))), N, ()),

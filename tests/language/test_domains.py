@@ -1,5 +1,7 @@
 """Domains keep their coordinates; ragged relations; extents that are required to be equal."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -96,16 +98,53 @@ def test_offsets_that_break_the_promise_are_reported(offsets, found):
 
 
 @intent.kernel
-def groups(x: I.In[I.f32, ("N", "K")], offsets: I.In[I.i64, ("G + 1",)], y: I.Out[I.f32, ("N", "K")]):
-    group = I.ragged(I.domain(0, offsets.shape[0] - 1), I.domain(0, x.shape[0]), offsets)
-    for g in I.parallel(I.domain(0, offsets.shape[0] - 1)):
+def groups(
+    x: I.In[I.f32, ("N", "K")], offsets: I.In[I.i64, ("G + 1",)], y: I.Out[I.f32, ("N", "K")],
+    z: I.Out[I.f32, ("N", "K")], w: I.InOut[I.f32, ("N", "K")],
+):  # fmt: skip
+    outer = I.domain(0, offsets.shape[0] - 1)
+    group = I.ragged(outer, I.domain(0, x.shape[0]), offsets)
+    for g in I.parallel(outer):
+        factor = I.cast(g, I.f32) + I.reduce.max(I.cast(I.members(group[g]), I.f32))
+        y[group[g], :] = x[group[g], :] * factor
+        z[I.indices(group[g]), :] = x[group[g], :] * factor
         for row in group[g]:
-            y[row, :] = x[row, :] * I.cast(g, I.f32) + I.reduce.max(I.cast(I.members(group[g]), I.f32))
+            w[row, :] = w[row, :] + x[row, :] * factor
 
 
-def test_groups_of_rows_are_not_provably_apart(wrong):
-    # writes at rows of a group are apart since groups are, which no proof shows yet
-    assert wrong(groups).code in ("E303", "E304")
+@pytest.mark.parametrize("offsets", [[0, 0], [0, 7], [0, 2, 2, 3, 7], [2, 2, 6]])
+def test_groups_of_rows_are_apart(run, offsets):
+    x = RNG.integers(0, 9, (7, 3)).astype(np.float32)
+    y, z, w = (np.ones((7, 3), np.float32) for _ in range(3))
+    run(groups, x=x, offsets=np.array(offsets), y=y, z=z, w=w, G=len(offsets) - 1)
+    expected = np.ones((7, 3), np.float32)
+    for g, (begin, end) in enumerate(itertools.pairwise(offsets)):
+        expected[begin:end] = x[begin:end] * (g + end - 1)
+    np.testing.assert_array_equal(y, expected)
+    np.testing.assert_array_equal(z, expected)
+    inside = slice(offsets[0], offsets[-1])
+    np.testing.assert_array_equal(w[inside], 1 + expected[inside])
+
+
+@intent.kernel
+def halves(x: I.In[I.f32, ("N",)], offsets: I.In[I.i64, ("G + 1",)], y: I.Out[I.f32, ("N",)]):
+    outer = I.domain(0, offsets.shape[0] - 1)
+    group = I.ragged(outer, I.domain(0, x.shape[0]), offsets)
+    for g in I.parallel(outer):
+        y[group[g // 2]] = x[group[g // 2]]
+
+
+@intent.kernel
+def twice(x: I.In[I.f32, ("N",)], offsets: I.In[I.i64, ("G + 1",)], y: I.Out[I.f32, ("N",)]):
+    outer = I.domain(0, offsets.shape[0] - 1)
+    group = I.ragged(outer, I.domain(0, x.shape[0]), offsets)
+    for g, _ in I.parallel((outer, I.domain(0, 2))):
+        y[group[g]] = x[group[g]]
+
+
+def test_points_that_share_a_group_are_not(wrong):
+    assert wrong(halves).code == "E304"
+    assert wrong(twice).code == "E303"
 
 
 @intent.kernel

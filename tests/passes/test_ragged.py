@@ -7,6 +7,9 @@ import pytest
 
 import intent_np as intent
 import intent_np.language as I
+from intent_np.passes.pipeline import run
+from intent_np.terms.core import Arena, arena, find
+from intent_np.terms.grouped import Group
 
 
 @intent.kernel
@@ -58,3 +61,52 @@ def test_segments_between_offsets_in_memory(target: str) -> None:
     offsets = np.array([0, 3, 3, 20, 99], np.int32)
     intent.compile(segments, target=target)(x, offsets, y)
     assert y.tolist() == [x[:3].sum(), 0, x[3:20].sum(), x[20:].sum()]
+
+
+@intent.kernel
+def normalized(x: I.In[I.f32, ("N", "M")], offsets: I.In[I.i32, ("G + 1",)], y: I.InOut[I.f32, ("N", "M")]):
+    outer = I.domain(0, offsets.shape[0] - 1)
+    rows = I.ragged(outer, I.domain(0, x.shape[0]), offsets)
+    for g in I.parallel(outer):
+        y[rows[g], :] = x[rows[g], :] - I.reduce.max(x[rows[g], :], axis=0)
+
+
+@pytest.mark.parametrize("target", ["reference", "cpu"])
+@pytest.mark.parametrize("m", [1, 3, 130])
+def test_instances_own_groups_of_rows(target: str, m: int) -> None:
+    x, y = np.random.default_rng(m).integers(0, 9, (20, m)).astype(np.float32), np.full((20, m), 7, np.float32)
+    offsets = np.array([1, 1, 4, 4, 19], np.int32)
+    intent.compile(normalized, target=target)(x, offsets, y)
+    wanted = np.full((20, m), 7, np.float32)
+    for begin, end in ((1, 4), (4, 19)):
+        wanted[begin:end] = x[begin:end] - x[begin:end].max(0)
+    assert (y == wanted).all()
+
+
+def test_a_group_of_rows_is_an_instance() -> None:
+    with Arena():
+        program = run(normalized.capture(), stop_after="form_groups")
+        (group,) = find(program, Group)
+        names = arena().names
+        assert {names[a] for a in group.workset} == {"outer", "m"}
+
+
+@intent.kernel
+def parts(x: I.In[I.f32, ("N", "M")], w: I.In[I.f32, ("M", "K")], y: I.Out[I.f32, ("S", "K")]):
+    N, _ = x.shape
+    S, _ = y.shape
+    length = I.ceil_div(N, S)
+    rows = I.domain(0, N)
+    for s in I.parallel(I.domain(0, S)):
+        begin = I.minimum(s * length, N)
+        mine = rows[begin : I.minimum(begin + length, N)]
+        y[s, :] = I.reduce.max(I.matmul(x[mine, :], w[:, :], acc_dtype=I.f32), axis=0)
+
+
+@pytest.mark.parametrize("target", ["reference", "cpu"])
+def test_a_product_of_rows_that_a_point_bounds_is_its_own(target: str) -> None:
+    """The product itself names no part; its rows begin at one."""
+    x, w = square(23)[:, :5].copy(), square(5)
+    y = np.empty((4, 5), np.float32)
+    intent.compile(parts, target=target)(x, w, y)
+    assert (y == [(x[b : b + 6] @ w).max(0) for b in range(0, 23, 6)]).all()
