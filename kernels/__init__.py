@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from intent_np.testing import Case
 
-FAMILIES = ("pointwise", "broadcast", "reductions", "norms", "softmax", "matmul", "attention")
+FAMILIES = ("pointwise", "broadcast", "reductions", "norms", "softmax", "matmul", "products", "attention")
 
 
 def cases(*names: str) -> "list[Case]":

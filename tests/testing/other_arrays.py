@@ -12,7 +12,7 @@ SCALARS = (bool, int, float, np.generic)
 # What CuPy implements of what oracles call.
 FUNCTIONS = {
     np.where, np.zeros_like, np.ones_like, np.full_like, np.any, np.clip, np.moveaxis, np.expand_dims, np.swapaxes,
-    np.cumsum,
+    np.cumsum, np.tril,
 }  # fmt: skip
 
 
