@@ -19,6 +19,7 @@ from .normal import (
     Program,
     Store,
     Target,
+    Update,
     addressed,
     check_parameters,
     closed_regions,
@@ -82,8 +83,12 @@ def synced(program: GroupedProgram) -> Iterator[str]:
 
 
 def covered(program: GroupedProgram) -> Iterator[str]:
-    """A store's address varies along every workset axis, else instances conflict."""
+    """A store's address varies along every workset axis, else instances conflict; an update is performed over each."""
     for g in program.groups:
+        for u in find(g.effects, Update):
+            for a in g.workset:
+                if a not in u.over:
+                    yield f"instances along {a} would all perform: {u}"
         for e in find(g.effects, Store):
             for a in g.workset:
                 if not any(a in varying(i) for i in e.index):

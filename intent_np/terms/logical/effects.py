@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from .. import updates
 from ..core import Term, term
 from ..dtypes import DType, bool_
 from ..index import Value, apply
@@ -65,10 +66,7 @@ class Accumulate(Effect):
         check_combine(self.combine, (self.view.dtype,), self.operands)
 
 
-OPERANDS = {"load": 0, "compare_exchange": 2}
-"""How many values an atomic operation takes; all others one."""
-
-OPERATIONS = ("load", "store", "exchange", "add", "max", "min", "and", "or", "xor", "compare_exchange")
+OPERATIONS = tuple(o for o in updates.OPERATIONS if o != "combine")
 ORDERS = ("relaxed", "acquire", "release", "acq_rel")
 
 
@@ -93,7 +91,7 @@ class Atomic(Effect):
     def infer(self) -> None:
         if self.operation not in OPERATIONS or self.order not in orders(self.operation):
             raise TypeError(f"no atomic {self.operation} is {self.order}")
-        if len(self.operands) != OPERANDS.get(self.operation, 1):
+        if len(self.operands) != updates.OPERANDS.get(self.operation, 1):
             raise TypeError(f"atomic {self.operation} of {len(self.operands)} operands")
         check_lanes(self.lanes_shape(), (self.valid, bool_), *((v, self.view.dtype) for v in self.operands))
 
