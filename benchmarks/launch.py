@@ -1,16 +1,21 @@
-"""Host time of one launch, with three CuPy arrays: `python -m benchmarks.launch`.
+"""Host time of one launch, with three CuPy arrays: `python -m benchmarks.launch [--busy N]`.
 
 Bursts are short, so that the launch queue never fills and the host never waits for the device; the device is idle
-before each.  The figure is the fastest burst, since everything else on the machine only adds.
+before each.  The first figure is the fastest burst, since everything else on the machine only adds; the second is the
+median burst.  With `--busy N`, N processes count beside it.
 """
 
 from __future__ import annotations
 
+import argparse
+import contextlib
 import json
 import os
+import statistics
+import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,23 +26,35 @@ from kernels.pointwise import axpby
 BURST, BURSTS = 100, 200
 
 
-def microseconds(call: Callable[[], Any]) -> float:
-    """Host time of `call` in the fastest burst."""
+def microseconds(call: Callable[[], Any]) -> tuple[float, float]:
+    """Host time of `call` in the fastest burst and in the median one."""
     import cupy
 
     for _ in range(20):
         call()
-    best = float("inf")
+    found = []
     for _ in range(BURSTS):
         cupy.cuda.runtime.deviceSynchronize()
         start = time.perf_counter()
         for _ in range(BURST):
             call()
-        best = min(best, time.perf_counter() - start)
-    return best / BURST * 1e6
+        found.append((time.perf_counter() - start) / BURST * 1e6)
+    return min(found), statistics.median(found)
 
 
-def measure() -> dict[str, float]:
+@contextlib.contextmanager
+def beside(count: int) -> Iterator[None]:
+    """Processes that do nothing but count."""
+    started = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for one in started:
+            one.kill()
+            one.wait()
+
+
+def measure() -> dict[str, tuple[float, float]]:
     """Microseconds by what is called."""
     import cupy
 
@@ -45,8 +62,9 @@ def measure() -> dict[str, float]:
     first, bias, last = x[0], y[0], z[0]
     plain, scaled = intent.compile(bias_relu), intent.compile(axpby)
     prepared = plain.prepare(x, bias, z)
-    block, launch = prepared._block, plain.driver.launch  # type: ignore[attr-defined]
-    handle = prepared._launch.handle  # type: ignore[attr-defined]
+    resolved = prepared._launch  # type: ignore[attr-defined]
+    block = resolved.packed([x.data.ptr, bias.data.ptr, z.data.ptr])
+    launch, handle = plain.driver.launch, resolved.handle  # type: ignore[attr-defined]
     element_wise = cupy.ElementwiseKernel("float16 x, float16 y", "float16 z", "z = x + y")
     found = {
         "direct": microseconds(lambda: plain(x, bias, z)),
@@ -71,13 +89,18 @@ def measure() -> dict[str, float]:
 def main() -> int:
     from intent_np.target import resolve
 
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--busy", type=int, default=0, metavar="N", help="processes that count beside the measured one")
+    busy = parser.parse_args().busy
     if not resolve("auto").is_gpu:
         print("no GPU on this machine, or no CuPy: nothing to measure", file=sys.stderr)
         return 3
-    found = measure()
+    with beside(busy):
+        found = measure()
     width = max(map(len, found))
-    for name, value in found.items():
-        print(f"{name:<{width}}  {value:6.2f} us")
+    print(f"us, fastest and median burst, {busy} busy processes beside")
+    for name, (fastest, median) in found.items():
+        print(f"{name:<{width}}  {fastest:6.2f}  {median:6.2f}")
     out = Path(os.environ.get("OUT", "out"))
     out.mkdir(parents=True, exist_ok=True)
     (out / "launch.json").write_text(json.dumps(found, indent=1) + "\n")

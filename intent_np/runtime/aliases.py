@@ -78,12 +78,17 @@ def extent(info: ArrayInfo, itemsize: int) -> tuple[int, int]:
     return sum(step for step in reach if step < 0), sum(step for step in reach if step > 0) + itemsize
 
 
+def _steps(info: ArrayInfo) -> tuple[int, ...]:
+    """The strides, where there is a second element to step to."""
+    return tuple(step if extent > 1 else 0 for extent, step in zip(info.shape, info.strides, strict=True))
+
+
 def spans(call: Call, positions: dict[str, int], wanted: Iterable[Pair]) -> tuple[Span, ...]:
     """The pairs with the spans of one call pattern."""
     made = []
     for pair in wanted:
         first, second = call.arrays[pair.view], call.arrays[pair.output]
-        alike = (first.shape, first.strides, first.dtype) == (second.shape, second.strides, second.dtype)
+        alike = (first.shape, _steps(first), first.dtype) == (second.shape, _steps(second), second.dtype)
         made.append(
             Span(
                 positions[pair.view], *extent(first, call.kernel.view(pair.view).itemsize),

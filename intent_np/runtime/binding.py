@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
-
-import numpy as np
+from typing import Any
 
 from intent_np.errors import error
 from intent_np.runtime.arrays import ACCEPTED, CARRIERS, HOST, ArrayInfo, Foreign, adopt, library_of
 from intent_np.runtime.classes import CallFacts, ViewFacts
 from intent_np.runtime.expressions import expression
 from intent_np.runtime.plan import KernelPlan, ScalarPlan, ViewPlan
-
-_FLOAT_MAX: Final = {"f16": 65504.0, "bf16": float.fromhex("0x1.fep127"), "f32": float.fromhex("0x1.fffffep127")}
-_FLOAT_BITS: Final = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}  # significand, the implicit one included
+from intent_np.runtime.scalars import scalar_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,43 +138,6 @@ def check_requirements(call: Call) -> None:
             raise error("E412", kernel=call.kernel.name, expected=text, found=found)
 
 
-def scalar_value(parameter: ScalarPlan, value: Any) -> int | float:
-    """The value as a Python number that the parameter's dtype holds.
-
-    A float is rounded to the dtype later; it may not overflow, and an integer must be exact.  A bool is no int.
-    """
-    dtype = parameter.dtype
-    if isinstance(value, np.generic):
-        value = value.item()
-    if dtype == "bool":
-        if isinstance(value, bool):
-            return value
-    elif isinstance(value, bool):
-        pass
-    elif dtype in _FLOAT_BITS:
-        if isinstance(value, int) and _significant_bits(value) <= _FLOAT_BITS[dtype]:
-            value = float(value)
-        if isinstance(value, float) and (not math.isfinite(value) or abs(value) <= _FLOAT_MAX.get(dtype, math.inf)):
-            return value
-    elif isinstance(value, int):
-        low, high = _integer_range(dtype)
-        if low <= value <= high:
-            return value
-    raise error("E411", parameter=parameter.name, dtype=dtype, found=f"{value!r} ({type(value).__name__})")
-
-
-def _significant_bits(value: int) -> int:
-    value = abs(value)
-    return (value // (value & -value)).bit_length() if value else 0
-
-
-def _integer_range(dtype: str) -> tuple[int, int]:
-    if dtype.startswith("u"):
-        return 0, 2 ** int(dtype[1:]) - 1
-    bits = 64 if dtype == "index" else int(dtype[1:])
-    return -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
-
-
 def _array(view: ViewPlan, argument: Any) -> ArrayInfo:
     library = library_of(argument)
     if library is None:
@@ -197,7 +155,8 @@ def _array(view: ViewPlan, argument: Any) -> ArrayInfo:
         )
     if view.written and not info.writable:
         raise error("E406", parameter=view.name, found=f"a read-only {library.name} array")
-    steps = [step for extent, step in zip(info.shape, info.strides, strict=True) if extent > 1]
+    # Nothing is read at the strides of an array without elements, so they may be anything.
+    steps = [step for extent, step in zip(info.shape, info.strides, strict=True) if extent > 1 and 0 not in info.shape]
     if info.pointer % view.itemsize or any(step % view.itemsize for step in steps):
         raise error(
             "E413",
@@ -265,7 +224,7 @@ def _check_strides(call: Call) -> None:
             continue
         info = call.arrays[view.name]
         for axis, (text, extent, step) in enumerate(zip(view.strides, info.shape, info.strides, strict=True)):
-            if text is None or extent <= 1:
+            if text is None or extent <= 1 or 0 in info.shape:
                 continue
             # A name that nothing else binds is the stride that comes first under it.
             promised = values.setdefault(text, step // view.itemsize) if text.isidentifier() else None

@@ -1,40 +1,25 @@
-"""Artifacts that run on a GPU: the fast path of a call, and how it is resolved when it comes first."""
+"""Artifacts that run on a GPU: how a call is resolved when it comes first; `direct` is the way of those after it."""
 
 from __future__ import annotations
 
 import functools
-import struct
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from intent_np.errors import error
 from intent_np.runtime.aliases import copied, pairs, pointers, relation, spans
-from intent_np.runtime.arrays import CUPY, HOST, LIBRARIES, ArrayInfo, Library, as_numpy
+from intent_np.runtime.arrays import CUPY, HOST, ArrayInfo, Library, as_numpy
 from intent_np.runtime.artifact import Artifact
-from intent_np.runtime.binding import Call, adopt_arguments, bind, scalar_value
+from intent_np.runtime.binding import Call, adopt_arguments, bind
+from intent_np.runtime.direct import Patterns
 from intent_np.runtime.expressions import expression
-from intent_np.runtime.launch import Driver, Launch, Layout, Workspaces, bfloat16_bits
-from intent_np.runtime.plan import KernelPlan, ScalarPlan
+from intent_np.runtime.launch import Driver, Launch, Layout, Workspaces
+from intent_np.runtime.plan import KernelPlan
 from intent_np.runtime.variants import Specialize, Variant, Variants
 from intent_np.target import Target
 
 _MEMORY: Final = 4096  # remembered call patterns; beyond, all are forgotten and each is resolved once more
-
-_NATURAL: Final[dict[str, type]] = {"bool": bool, "f16": float, "f32": float, "f64": float}
-"""Python types whose range `struct` checks while it packs; other dtypes that are missing here are `int`."""
-
-
-class _Scalar(NamedTuple):
-    """A scalar parameter on the fast path.
-
-    natural:  a value of exactly this type is packed as it is
-    decides:  whether the value is part of the key: a shape, a grid or an argument is computed from it
-    """
-
-    parameter: ScalarPlan
-    natural: type | None
-    decides: bool
 
 
 class DeviceArtifact(Artifact):
@@ -62,9 +47,6 @@ class DeviceArtifact(Artifact):
         self._workspaces = Workspaces()
         self._lock = threading.RLock()
         self._handles: dict[tuple[bytes, int], int] = {}
-        self._launches: dict[Any, Launch] = {}
-        self._allocations: dict[Any, Callable[[], list[Any]]] = {}
-        self._fast: list[_Scalar | None] = []
         self._count_on_scalars()
 
     @property
@@ -80,48 +62,11 @@ class DeviceArtifact(Artifact):
 
         return CupyDriver()
 
-    # ---- the fast path
+    # ---- calls
 
     def __call__(self, *arguments: Any) -> None:
-        quick = self._quick(arguments, self._fast)
-        if quick is not None:
-            key, values = quick
-            launch = self._launches.get(key)
-            if launch is not None and not launch.fits(values):
-                launch = self._launches.get((key, launch.relation(values)))
-            if launch is not None:
-                try:
-                    launch(values)
-                    return
-                except (struct.error, OverflowError):
-                    pass  # a scalar out of range: binding finds it and says which
-        self._slow(arguments)
-
-    @staticmethod
-    def _quick(arguments: Sequence[Any], fast: Sequence[_Scalar | None]) -> tuple[Any, list[Any]] | None:
-        """A key of all that decides a launch, and the values of the parameters; None for what needs binding."""
-        if len(arguments) != len(fast):
-            return None
-        key: list[Any] = []
-        values: list[Any] = []
-        known = LIBRARIES
-        for argument, scalar in zip(arguments, fast):  # noqa: B905  (as many; checking it again costs 5 %)
-            if scalar is None:
-                if (kind := type(argument)) not in known:
-                    return None
-                pointer, part = known[kind].quick(argument)
-                values.append(pointer)
-                key.append(part)
-                continue
-            parameter, natural, decides = scalar
-            if type(argument) is not natural:
-                argument = scalar_value(parameter, argument)
-            values.append(bfloat16_bits(argument) if parameter.dtype == "bf16" else argument)
-            if decides:
-                key.append(argument)
-        return tuple(key), values
-
-    # ---- everything that does not happen twice
+        if not self._patterns.call(arguments):
+            self._slow(arguments)
 
     def prepare(self, *arguments: Any) -> Callable[[], None]:
         call, adopted = self._bind(arguments)
@@ -144,27 +89,30 @@ class DeviceArtifact(Artifact):
         adopted, _ = adopt_arguments(self.kernel.parameters, arguments)
         return bind(self.kernel, adopted), adopted
 
-    def _launch(self, call: Call, adopted: Sequence[Any]) -> tuple[Launch, list[Any]]:
+    def _launch(self, call: Call, adopted: Sequence[Any]) -> tuple[Launch, tuple[Any, ...]]:
         """The launch of a call without host arrays, found or made, and the values to launch it with."""
         with self._lock:
-            quick = self._quick(adopted, self._fast)
-            assert quick is not None, "adopted arrays are of known libraries"
-            launch = self._launches.get(quick[0])
+            key, values = self._gathered(adopted)
+            launch = self._patterns.launches.get(key)
             if launch is None:
                 launch = self._resolve(call)
-                quick = self._quick(adopted, self._fast)  # a new variant may have changed what is in a key
-                assert quick is not None
-                _remember(self._launches, quick[0], launch)
-            key, values = quick
+                key, values = self._gathered(adopted)  # a new variant may have changed what is in a key
+                _remember(self._patterns.launches, key, launch)
+            self._patterns.learn(adopted)
             if launch.fits(values):
                 return launch, values
             found = launch.relation(values)
             copies = copied(call, self._pairs, found, launch.variant.identical)
-            shared = self._launches.get((key, found))
+            shared = self._patterns.launches.get((key, found))
             if shared is None:
                 shared = self._resolve(call, copies)
-                _remember(self._launches, (key, found), shared)
+                _remember(self._patterns.launches, (key, found), shared)
             return shared, values
+
+    def _gathered(self, adopted: Sequence[Any]) -> tuple[Any, tuple[Any, ...]]:
+        found = self._patterns.gather(adopted)
+        assert found is not None, "adopted arrays are of known libraries"
+        return found
 
     def _resolve(self, call: Call, copies: tuple[str, ...] = ()) -> Launch:
         device = self._device(call)
@@ -210,25 +158,21 @@ class DeviceArtifact(Artifact):
         for variant in self.variants:
             texts += variant.plan.grid
             texts += [one.source for one in variant.plan.arguments if one.source not in self._layout.slots]
-        deciding = {name for text in texts for name in expression(text).names}
-        self._fast = [
-            _Scalar(one, None if one.dtype == "bf16" else _NATURAL.get(one.dtype, int), one.name in deciding)
-            if isinstance(one, ScalarPlan)
-            else None
-            for one in self.kernel.parameters
-        ]
-        self._launches.clear()
-        self._allocations.clear()
+        deciding = frozenset(name for text in texts for name in expression(text).names)
+        # Made anew rather than changed: a call in another thread goes on with what it began with.
+        self._patterns = Patterns(self.kernel.parameters, deciding)
+        self._inputs = Patterns(self.kernel.inputs, deciding)
+        self._allocations: dict[Any, Callable[[], list[Any]]] = {}
 
     def _allocation(self, arguments: Sequence[Any], extents: Mapping[str, int]) -> Callable[[], list[Any]]:
-        fast = [scalar for scalar, one in zip(self._fast, self.kernel.parameters, strict=True) if one.mode != "out"]
-        quick = None if extents else self._quick(arguments, fast)
-        if quick is None:
+        gathered = None if extents else self._inputs.gather(arguments)
+        if gathered is None:
             return super()._allocation(arguments, extents)
-        found = self._allocations.get(quick[0])
+        key = gathered[0]
+        found = self._allocations.get(key)
         if found is None:
             found = super()._allocation(arguments, extents)
-            _remember(self._allocations, quick[0], found)
+            _remember(self._allocations, key, found)
         return found
 
     # ---- copies
@@ -271,17 +215,15 @@ def _remember(patterns: dict[Any, Any], key: Any, value: Any) -> None:
 class PreparedLaunch:
     """A call with its arguments bound: runs again on the same arrays, which it holds."""
 
-    __slots__ = ("_arrays", "_block", "_fire", "_launch", "_workspaces")
+    __slots__ = ("_arrays", "_fire", "_launch")
 
     def __init__(self, launch: Launch, values: Sequence[Any], arrays: Sequence[Any]) -> None:
         self._launch, self._arrays = launch, tuple(arrays)
-        self._block = launch.packed(values)
-        self._workspaces = Workspaces()
-        self._fire = launch.fire if launch.programs else lambda block, workspaces: None
+        self._fire = launch.repeated(launch.packed(values), Workspaces())
 
     def __call__(self) -> None:
         """Launch on the stream that is current for the library of the first array."""
-        self._fire(self._block, self._workspaces)
+        self._fire()
 
     def __repr__(self) -> str:
         return f"<prepared launch of {self._launch.kernel.name}, {self._launch.programs} programs>"

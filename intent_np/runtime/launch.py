@@ -1,12 +1,13 @@
 """One call pattern, resolved: a function handle, a grid and a parameter block in which only pointers change.
 
 A launch is reused for every call with the same dtypes, shapes, strides and pointer residues, so that a warm call
-costs a key, a lookup, one `struct.pack_into` and the driver's own time.
+(`direct`) costs a key, a lookup, one `struct.pack_into` and the driver's own time.
 """
 
 from __future__ import annotations
 
 import ctypes
+import functools
 import math
 import struct
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +16,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from intent_np.errors import error
 from intent_np.runtime.aliases import Relation, Span, relation
+from intent_np.runtime.direct import entry
 from intent_np.runtime.expressions import expression
 from intent_np.runtime.plan import KernelPlan, ScalarPlan, VariantPlan
 
@@ -42,11 +44,14 @@ class Driver(Protocol):
 
     current_device: Callable[[], int]
 
+    several: bool
+    """Whether there is another device, which may be the current one."""
+
     def load(self, cubin: bytes, entry: str, shared_bytes: int, device: int) -> int:
         """A function handle that stays valid; dynamic shared memory up to `shared_bytes` is allowed for it."""
 
     def on(self, device: int, stream: int | None = None) -> AbstractContextManager[Any]:
-        """Make `device`, and `stream` if given, current for the thread."""
+        """Make `device`, with its context, and `stream` if given, current for the thread."""
 
     def zeros(self, size: int, device: int, stream: int) -> Memory:
         """Zeroed memory, ordered on `stream`."""
@@ -63,17 +68,6 @@ class Driver(Protocol):
 
     def download(self, source: Any, target: Any) -> None:
         """Copy an array made by `upload` into a NumPy array, and wait for it."""
-
-
-def bfloat16_bits(value: float) -> int:
-    """The bits of `value` as bf16, rounded once to nearest even; `OverflowError` if it does not fit."""
-    if not math.isfinite(value) or value == 0.0:
-        bits: int = struct.unpack("<I", struct.pack("<f", value))[0]
-        return bits >> 16 | (0x40 if math.isnan(value) else 0)
-    quantum = max(math.frexp(value)[1] - 8, -133)
-    rounded = math.ldexp(round(math.ldexp(value, -quantum)), quantum)
-    encoded: int = struct.unpack("<I", struct.pack("<f", rounded))[0]
-    return encoded >> 16
 
 
 class Layout:
@@ -148,6 +142,36 @@ class Launch:
         # Concurrent calls each take a block; a call that finds none makes one.
         self._free = [self._new_block()]
         self._workspaces = workspaces
+        self.enter = self._entered if self._sizes or self._copies or not self.programs else self._entry(layout)
+
+    def _entry(self, layout: Layout) -> Callable[..., bool]:
+        """`enter` where nothing has to be done but to launch."""
+        numbers: dict[str, int] = {}
+        for index, (_, before, _, behind, identical) in enumerate(self._apart):
+            numbers |= {f"low{index}": before, f"high{index}": behind, f"same{index}": 0 if identical else behind}
+        make = entry(len(layout.slots), [(one[0], one[2]) for one in self._apart], self._driver.several)
+        return make(
+            **numbers, take=self._free.pop, give=self._free.append, new=self._new_block, pack=self._pack,
+            fire=self._fire, handle=self.handle, programs=self.programs, threads=self.threads,
+            shared=self.variant.shared_bytes, stream=self.current_stream, again=self._again,
+            device=self.device, current_device=self._current_device, elsewhere=self,
+        )  # fmt: skip
+
+    def _entered(self, *values: Any) -> bool:
+        """Launch with these values, unless their arrays share memory in a way that the device code is not made for;
+        whether it did."""
+        if not self.fits(values):
+            return False
+        self(values)
+        return True
+
+    def related(self, launches: Mapping[Any, Launch], key: Any, values: Sequence[Any]) -> bool:
+        """Launch what is known for calls of this pattern whose arrays share memory as these do; whether it did."""
+        found = launches.get((key, self.relation(values)))
+        if found is None:
+            return False
+        found(values)
+        return True
 
     def _plan_aliases(self, spans: tuple[Span, ...]) -> None:
         """Note which pairs must be disjoint, and which may also be one array; and what is copied at a launch."""
@@ -250,20 +274,53 @@ class Launch:
     def fire(self, block: Block, workspaces: Workspaces) -> None:
         """Launch with a packed block."""
         stream = self.current_stream()
-        if self._current_device() != self.device:
-            with self._driver.on(self.device):
-                self.fire(block, workspaces)
-            return
         try:
-            for name, slot, size in self._sizes:
-                block.memory[slot] = workspaces.pointer(self._driver, name, self.device, stream, size)
-            self._fire(
-                self.handle, self.programs, 1, 1, self.threads, 1, 1,
-                self.variant.shared_bytes, stream, block.address, 0,
-            )  # fmt: skip
+            if self._current_device() == self.device:
+                self._fire_on(stream, block, workspaces)
+            else:
+                with self._driver.on(self.device):
+                    self._fire_on(stream, block, workspaces)
         except Exception as problem:
-            workspaces.clear()
-            raise self._failed(problem) from problem
+            self._again(problem, block, workspaces)
+
+    def _fire_on(self, stream: int, block: Block, workspaces: Workspaces) -> None:
+        for name, slot, size in self._sizes:
+            block.memory[slot] = workspaces.pointer(self._driver, name, self.device, stream, size)
+        self._fire(
+            self.handle, self.programs, 1, 1, self.threads, 1, 1,
+            self.variant.shared_bytes, stream, block.address, 0,
+        )  # fmt: skip
+
+    def repeated(self, block: Block, workspaces: Workspaces) -> Callable[[], None]:
+        """What launches with a packed block."""
+        if not self.programs:
+            return lambda: None
+        if self._sizes or self._driver.several:
+            return functools.partial(self.fire, block, workspaces)
+        fire, handle, programs, threads = self._fire, self.handle, self.programs, self.threads
+        shared, stream, address, again = self.variant.shared_bytes, self.current_stream, block.address, self._again
+
+        def launch() -> None:
+            try:
+                fire(handle, programs, 1, 1, threads, 1, 1, shared, stream(), address, 0)
+            except Exception as problem:
+                again(problem, block)
+
+        return launch
+
+    def _again(self, problem: Exception, block: Block, workspaces: Workspaces | None = None) -> None:
+        """Launch once more where only the thread was not ready; `ProviderError` E604 for any other problem."""
+        workspaces = workspaces or self._workspaces
+        if "INVALID_CONTEXT" in str(problem):  # the thread never used the device
+            try:
+                stream = self.current_stream()
+                with self._driver.on(self.device):
+                    self._fire_on(stream, block, workspaces)
+                return
+            except Exception as other:
+                problem = other
+        workspaces.clear()
+        raise self._failed(problem) from problem
 
     def _failed(self, problem: Exception) -> Exception:
         text = str(problem)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from intent_np.runtime.arrays import ArrayInfo
+from intent_np.runtime.arrays import ArrayInfo, Reading
 from intent_np.runtime.plan import Argument, KernelPlan, ScalarPlan, VariantClass, VariantPlan, ViewPlan
 from intent_np.runtime.variants import Variant
 from intent_np.target import SM_90, Target
@@ -44,9 +44,13 @@ class DeviceLibrary:
             self, array, host.ctypes.data, host.shape, host.strides, host.dtype.name, array.device, array.writable
         )
 
-    def quick(self, array: Any) -> tuple[int, Any]:
-        info = self.read(array)
-        return info.pointer, (info.dtype, info.shape, info.strides, info.pointer & 15, info.device)
+    @property
+    def reading(self) -> Reading:
+        return Reading(
+            "{m}.ctypes.data",
+            ("{m}.dtype", "{m}.shape", "{m}.strides", "{a}.device", "{a}.writable"),
+            "{m} = {a}.array",
+        )
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, held: str | None) -> Any:
         return DeviceArray(np.full(shape, 0x7F, {"f16": np.float16, "f32": np.float32}[dtype]), device)
@@ -66,6 +70,8 @@ class FakeDriver:
 
     types:  Triton types of the arguments
     """
+
+    several = True
 
     def __init__(self, types: list[str], program: Callable[..., None] | None = None) -> None:
         self.types, self.program = types, program

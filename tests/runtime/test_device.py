@@ -1,7 +1,9 @@
 """Calls on a device: what is packed, what is remembered, what is checked, and what overlap does."""
 
+import contextlib
 import math
 import threading
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -11,12 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intent_np.errors import CallError, ProviderError
+from intent_np.runtime.arrays import LIBRARIES
 from intent_np.runtime.device import DeviceArtifact
-from intent_np.runtime.launch import bfloat16_bits
 from intent_np.runtime.plan import Argument, KernelPlan, ScalarPlan, VariantClass, VariantPlan, ViewPlan, generic_class
+from intent_np.runtime.scalars import bfloat16_bits
 from intent_np.runtime.variants import Variant
 from intent_np.target import SM_80, SM_90
 from tests.runtime.fakes import AXPBY, AXPBY_TYPES, STREAM, DeviceArray, FakeDriver, axpby_variant, run_axpby
+
+
+@pytest.fixture(autouse=True, params=[False, True], ids=["one device", "several devices"])
+def devices(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A warm call asks for the current device only where there are several."""
+    monkeypatch.setattr(FakeDriver, "several", request.param)
 
 
 def device(*values: float, dtype: Any = np.float32) -> DeviceArray:
@@ -52,6 +61,60 @@ def test_a_warm_call_only_changes_pointers_and_scalars() -> None:
     one(memory[3], np.float32(3), memory[1], 1, memory[2])
     assert memory[2].array[0] == 15
     assert len(one.driver.loads) == 1  # type: ignore[attr-defined]
+
+
+def test_wrong_arguments_of_a_warm_call_are_told_as_those_of_the_first() -> None:
+    one = artifact()
+    x, y, z = device(1, 2), device(3, 4), device(0, 0)
+    one(x, 1.0, y, 1.0, z)
+    host, wide = np.float32([1, 2]), device(1, 2, dtype=np.float64)
+    wrong: list[tuple[tuple[Any, ...], str]] = [
+        ((x, 1.0, y, 1.0), "E401"),
+        ((x, 1.0, y, 1.0, z, z), "E401"),
+        ((wide, 1.0, y, 1.0, z), "E402"),
+        ((device(1), 1.0, y, 1.0, z), "E404"),
+        ((x, 1.0, y, 1.0, DeviceArray(z.array, writable=False)), "E406"),
+        ((x, 1.0, y, 1.0, [0, 0]), "E409"),
+        ((x, True, y, 1.0, z), "E411"),
+        ((x, 1e300, y, 1.0, z), "E411"),
+        ((x, "1", y, 1.0, z), "E411"),
+    ]
+    for arguments, code in wrong:
+        with pytest.raises(CallError) as caught:
+            one(*arguments)
+        assert caught.value.code == code
+    one(host, 1.0, y, 1.0, z)
+    one(x, 1.0, y, 1.0, z)
+    assert z.array.tolist() == [4, 6]
+
+
+def test_arrays_of_several_types_have_warm_calls_of_their_own() -> None:
+    class Other(DeviceArray):
+        pass
+
+    LIBRARIES[Other] = LIBRARIES[DeviceArray]
+    try:
+        one = artifact()
+        z = device(0)
+        for kind in (DeviceArray, Other):
+            one(kind(np.float32([5])), 1.0, device(1), 1.0, z)
+        one._slow = partial(pytest.fail, "a call was resolved again")  # type: ignore[method-assign]
+        for value, kind in enumerate((DeviceArray, Other, DeviceArray)):
+            one(kind(np.float32([value])), 1.0, device(1), 1.0, z)
+            assert z.array[0] == value + 1
+    finally:
+        del LIBRARIES[Other]
+
+
+def test_an_array_without_elements_may_have_any_strides() -> None:
+    kernel = KernelPlan("k", (ViewPlan("x", "f32", "in", ("M", "N"), strides=("N", "1")),))
+    variant = Variant(VariantPlan(generic_class(kernel), "k", (), ("M",), 4), b"", "", "")
+    one = DeviceArtifact(kernel, SM_90, [variant], driver=FakeDriver([]))
+    memory = np.zeros((8, 8), np.float32)
+    one(DeviceArray(memory[:3, :0]))
+    with pytest.raises(CallError) as caught:
+        one(DeviceArray(memory[:3, :2]))
+    assert caught.value.code == "E407"
 
 
 def test_a_zero_size_grid_launches_nothing() -> None:
@@ -96,7 +159,7 @@ def test_a_loop_over_many_shapes_does_not_fill_memory(monkeypatch: pytest.Monkey
     for length in range(1, 30):
         x = device(*[1.0] * length)
         assert one.run(x, 1.0, x, 1.0).array.tolist() == [2.0] * length
-    assert len(one._launches) <= 8
+    assert len(one._patterns.launches) <= 8
     assert len(one._allocations) <= 8
 
 
@@ -236,7 +299,8 @@ def test_prepare_with_overlap_copies_at_every_run() -> None:
 # ---- devices, streams, workspaces, failures
 
 
-def test_the_launch_goes_to_the_device_of_the_arrays() -> None:
+def test_the_launch_goes_to_the_device_of_the_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FakeDriver, "several", True)
     one = artifact()
     used: list[int] = []
     one.driver.program = lambda *_: used.append(one.driver.device)  # type: ignore[attr-defined]
@@ -262,6 +326,40 @@ def test_a_launch_error_says_what_was_launched() -> None:
     with pytest.raises(ProviderError, match="grid 1, block 128") as caught:
         one(device(1), 1.0, device(1), 1.0, device(1))
     assert "likely a block needs more registers" in caught.value.fix
+
+
+def test_a_thread_that_never_used_the_device_gets_its_context() -> None:
+    one = artifact()
+    driver = one.driver
+    ready = driver.on
+
+    @contextlib.contextmanager
+    def on(device: int, stream: int | None = None) -> Iterator[None]:
+        driver.refuse = None  # type: ignore[attr-defined]
+        with ready(device, stream):
+            yield
+
+    driver.on = on  # type: ignore[method-assign]
+    x, y, z = device(1), device(2), device(0)
+    launch = one.prepare(x, 1.0, y, 1.0, z)
+    for call in (lambda: one(x, 1.0, y, 1.0, z), lambda: one(x, 2.0, y, 1.0, z), launch):
+        driver.refuse = RuntimeError("CUDA_ERROR_INVALID_CONTEXT: invalid device context")  # type: ignore[attr-defined]
+        call()
+    assert z.array[0] == 3
+    assert len(launches(one)) == 3
+
+
+def test_a_failed_warm_launch_is_reported_and_the_next_one_runs() -> None:
+    one = artifact()
+    x, y, z = device(1), device(2), device(0)
+    one(x, 1.0, y, 1.0, z)
+    one.driver.refuse = RuntimeError("CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES: too many")  # type: ignore[attr-defined]
+    for call in (lambda: one(x, 1.0, y, 1.0, z), one.prepare(x, 1.0, y, 1.0, z)):
+        with pytest.raises(ProviderError, match="grid 1, block 128"):
+            call()
+    one.driver.refuse = None  # type: ignore[attr-defined]
+    one(x, 2.0, y, 1.0, z)
+    assert z.array[0] == 4
 
 
 def test_a_grid_beyond_one_launch_is_refused() -> None:

@@ -3,6 +3,7 @@
 import random
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -232,3 +233,38 @@ def test_a_loaded_artifact_needs_numpy_and_cupy_alone(axpy: dict[str, DeviceArti
     subprocess.run([sys.executable, "-c", program, str(tmp_path / "axpy")], check=True)
     other = load(tmp_path / "axpy")
     assert (other.run(x.T.copy().T, 1.0, x) == 2 * x).all()
+
+
+def test_a_thread_that_never_used_the_device(axpy: dict[str, DeviceArtifact]) -> None:
+    one = axpy["f32"]
+    x, y, z = matrix(3, 100), matrix(3, 100), matrix(3, 100)
+    prepared = one.prepare(x, 2.0, y, z)
+    fresh = artifact("f32", TARGET)  # a module is loaded in the thread
+    one(x, 2.0, y, z)
+    for call in (prepared, lambda: one(x, 2.0, y, z), lambda: fresh(x, 2.0, y, z)):
+        z[:] = 0
+        problems: list[Exception] = []
+
+        def run(call: Any = call, problems: list[Exception] = problems) -> None:
+            try:
+                call()
+            except Exception as problem:
+                problems.append(problem)
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+        assert problems == []
+        assert (z == 2 * x + y).all()
+
+
+def test_one_array_of_many_layouts_on_the_warm_path(axpy: dict[str, DeviceArtifact]) -> None:
+    one = axpy["f32"]
+    whole = matrix(8, 64)
+    z = matrix(4, 32)
+    views = [whole[:4, :32], whole[::2, ::2], whole[4:, 32:], whole[:4, 31::-1], whole[:1, :32], whole[:4, 1:33]]
+    for _ in range(3):
+        for x in views:
+            x = cupy.broadcast_to(x, (4, 32))
+            one(x, 2.0, x, z)
+            assert (z == 3 * x).all()
