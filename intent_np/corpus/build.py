@@ -1,6 +1,7 @@
 """Building many kernels: a folder for each, a manifest of all.
 
-`OUT/<module>.<kernel>/` is the saved artifact, a folder for each variant.  `OUT/manifest.json` lists every kernel with
+`OUT/<module>.<kernel>/` is the saved artifact, a folder for each variant; of a host program it holds the artifact of
+each kernel that is launched.  `OUT/manifest.json` lists every kernel with
 its status, its files (size and SHA-256) and its verdicts; `OUT/index.html` shows the same to a person.
 """
 
@@ -16,9 +17,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from intent_np.corpus.cases import Entry, entries
+from intent_np.corpus.lowering import reference_only
 from intent_np.corpus.verify import compiled, verify
 from intent_np.corpus.workers import Outcome, run_isolated
-from intent_np.errors import error
+from intent_np.errors import IntentError, error
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,10 @@ class Job:
 
 NOTHING: Final[dict[str, Any]] = {"variants": [], "files": {}, "checks": []}
 """What there is to tell about a kernel that was not built."""
+
+
+FINE: Final = ("ok", "reference only")
+"""What no build fails for: `reference only` is a kernel with a construct that the target can't execute yet."""
 
 
 def jobs(
@@ -76,14 +82,28 @@ def run_job(job: Job) -> dict[str, Any]:
     entry = entries([f"{job.path}:{job.name}"])[0]
     record: dict[str, Any] = {"seconds": 0.0, **NOTHING}
     if job.folder:
-        started = time.perf_counter()
-        artifact = compiled(entry, job.target, entry.sizes)
-        record["seconds"] = time.perf_counter() - started
-        artifact.save(job.folder)
-        record["variants"] = [variant.name for variant in artifact.variants]
-        record["files"] = _files(Path(job.folder))
+        try:
+            _saved(entry, job, record)
+        except IntentError as problem:
+            record["text"] = reference_only(problem)
+            if not record["text"]:
+                raise
     record["checks"] = [verify(entry, machine, job.thorough).as_json() for machine in job.machines]
     return record
+
+
+def _saved(entry: Entry, job: Job, record: dict[str, Any]) -> None:
+    """Compile the entry, save it in its folder and note what is there."""
+    started = time.perf_counter()
+    if entry.is_host_program:
+        artifacts = {f"/{number}.{one.name}": compiled(one, job.target) for number, one in enumerate(entry.launches)}
+    else:
+        artifacts = {"": compiled(entry, job.target, entry.sizes)}
+    record["seconds"] = time.perf_counter() - started
+    for place, artifact in artifacts.items():
+        artifact.save(job.folder + place)
+    record["variants"] = [f"{n}/{v.name}".removeprefix("/") for n, a in artifacts.items() for v in a.variants]
+    record["files"] = _files(Path(job.folder))
 
 
 def _files(folder: Path) -> dict[str, dict[str, Any]]:
@@ -98,15 +118,17 @@ def _files(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def _record(outcome: Outcome[Job, dict[str, Any]]) -> dict[str, Any]:
-    """The manifest entry: `status` is the worker's, or the first verdict that is not ok."""
+    """The manifest entry: `status` is the worker's, `wrong` after a verdict that is not fine, or `reference only`."""
     job, value = outcome.job, outcome.value or {"seconds": outcome.seconds, **NOTHING}
-    bad = next((check["status"] for check in value["checks"] if check["status"] not in ("ok", "skipped")), "ok")
+    verdicts = {check["status"] for check in value["checks"]}
+    limited = "text" in value or "reference only" in verdicts
+    status = "wrong" if verdicts - {*FINE, "skipped"} else "reference only" if limited else "ok"
     return {
         "module": job.module,
         "kernel": job.name,
         "target": job.target,
         "folder": Path(job.folder).name,
-        "status": outcome.status if outcome.status != "ok" else "ok" if bad == "ok" else "wrong",
+        "status": outcome.status if outcome.status != "ok" else status,
         "text": outcome.text,
         "error": outcome.error,
         **value,

@@ -10,8 +10,8 @@ import importlib
 import importlib.util
 import sys
 import traceback
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
@@ -36,9 +36,42 @@ class Entry:
         return f"{self.module}.{self.name}"
 
     @property
+    def is_host_program(self) -> bool:
+        """Whether it launches kernels and is none."""
+        from intent_np.testing import HostProgram
+
+        return isinstance(self.kernel, HostProgram)
+
+    @property
+    def launches(self) -> tuple[Entry, ...]:
+        """The kernels that a host program launches, each an entry without a case; any other entry is its own."""
+        if not self.is_host_program:
+            return (self,)
+        found = [(kernel, constexprs) for kernel, constexprs in self.case.launches]
+        return tuple(self.launching(kernel, constexprs) for kernel, constexprs in found)
+
+    def launching(self, kernel: Any, constexprs: Mapping[str, Any]) -> Entry:
+        """The entry of a kernel that this host program launches."""
+        return replace(self, name=kernel.name, kernel=kernel, constexprs=constexprs, case=None)
+
+    @property
     def sizes(self) -> tuple[Mapping[str, int], ...]:
         """The extents to compile for ahead of time: those that matter, else the last of the small ones, if any."""
         return (self.case.large or self.case.small[-1:]) if self.case else ()
+
+
+def hosted(entry: Entry, launcher: Callable[[Entry], Callable[..., Any]]) -> Callable[..., None]:
+    """A host program as a function of all arguments in order, each of its kernels made ready by `launcher`, once."""
+    from intent_np.testing import launching
+    from intent_np.testing.host import compiled_once
+
+    door = compiled_once(lambda kernel, constexprs: launcher(entry.launching(kernel, constexprs)))
+
+    def run(*arguments: Any) -> None:
+        with launching(door):
+            entry.kernel(*arguments, **entry.constexprs)
+
+    return run
 
 
 UNREADABLE: Final = "(file)"

@@ -1,14 +1,24 @@
-"""A kernel part of the way down: the program behind any pass, as a term or executed by the NumPy machines."""
+"""A kernel part of the way down: the program behind any pass, as a term or executed by the NumPy machines.
+
+What only the reference executes says so itself, by E708 where it would be lowered; nobody keeps a list.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from intent_np.corpus.cases import Entry
+from intent_np.corpus.cases import Entry, hosted
 
 if TYPE_CHECKING:
+    from intent_np.errors import IntentError
     from intent_np.passes.pipeline import Trace
+
+
+def reference_only(problem: IntentError) -> str:
+    """`E708 I.scan has ...`, for an error that says that only the reference executes a kernel; empty for any other."""
+    return next((f"{one.code} {one.title}" for one in problem.errors if one.code == "E708"), "")
+
 
 LEVELS: Final = ("normal", "grouped", "blocked", "gpu")
 """The levels that NumPy executes, each standing for the last pass that gives it."""
@@ -36,6 +46,8 @@ def lowered_launch(entry: Entry, stop_after: str) -> Callable[..., None]:
     from intent_np.backends.program import run
     from intent_np.terms.core import Arena
 
+    if entry.is_host_program:
+        return hosted(entry, lambda one: lowered_launch(one, stop_after))
     space = Arena()
     with space:
         program = lowered(entry, stop_after)

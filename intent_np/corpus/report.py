@@ -86,7 +86,8 @@ def _shortened(text: str) -> str:
 
 
 def _status(status: str) -> str:
-    return f'<span class="{"ok" if status == "ok" else "bad"}">{escape(status)}</span>'
+    shown = {"ok": "ok", "reference only": ""}.get(status, "bad")
+    return f'<span class="{shown}">{escape(status)}</span>'
 
 
 def _anchor(entry: Mapping[str, Any]) -> str:

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from intent_np.corpus.cases import Entry
-from intent_np.corpus.lowering import LEVELS, last_pass, lowered_launch
+from intent_np.corpus.cases import Entry, hosted
+from intent_np.corpus.lowering import LEVELS, last_pass, lowered_launch, reference_only
 from intent_np.errors import IntentError
 
 
@@ -21,9 +21,10 @@ from intent_np.errors import IntentError
 class Verdict:
     """What became of one kernel on one machine.
 
-    `status` is `ok`, `failed` (a result outside its bound, or an error of ours), `defect` (any other exception) or
-    `skipped`.  `cases` counts the calls compared; `max_error` is the largest absolute error and `max_ratio` the
-    largest error in units of its bound.  `text` names what went wrong first.
+    `status` is `ok`, `failed` (a result outside its bound, or an error of ours), `defect` (any other exception),
+    `reference only` (the machine can't execute a construct yet, and says so) or `skipped`.  `cases` counts the calls
+    compared; `max_error` is the largest absolute error and `max_ratio` the largest error in units of its bound.  `text`
+    names what went wrong first.
     """
 
     machine: str
@@ -54,22 +55,30 @@ class Call:
 
 
 def calls(case: Any, thorough: bool = False) -> Iterator[Call]:
-    """All small extents, each with the next layout and the next distribution of values; with `thorough`, with all."""
+    """All small extents, each with the next layout and the next distribution of values, until all of these had a turn;
+    with `thorough`, each with all."""
     from intent_np.testing import LAYOUTS
 
     layouts, kinds = tuple(LAYOUTS), case.values
-    for index, extents in enumerate(case.small):
-        if thorough:
+    if thorough:
+        for index, extents in enumerate(case.small):
             yield from (Call(extents, layout, kind, index) for layout in layouts for kind in kinds)
-        else:
-            # Both lists start with the plain one; different steps pair each layout with each kind over the sizes.
-            yield Call(extents, layouts[index % len(layouts)], kinds[index % len(kinds)], index)
+        return
+    for index in range(max(len(case.small), len(kinds))):
+        # Both lists start with the plain one; different steps pair each layout with each kind over the sizes.
+        extents = case.small[index % len(case.small)]
+        yield Call(extents, layouts[index % len(layouts)], kinds[index % len(kinds)], index)
 
 
 def verify(entry: Entry, machine: str, thorough: bool = False) -> Verdict:
     """Run the entry's calls on `machine`; stop at the first wrong one."""
     if entry.case is None:
         return Verdict(machine, "skipped", text="no oracle: the kernel is not in a list CASES")
+    return verify_calls(entry, machine, calls(entry.case, thorough))
+
+
+def verify_calls(entry: Entry, machine: str, chosen: Iterable[Call]) -> Verdict:
+    """Run these calls of an entry that has a case on `machine`; stop at the first wrong one."""
     started = time.perf_counter()
     count, error, ratio = 0, 0.0, 0.0
     status, text = "ok", ""
@@ -77,14 +86,15 @@ def verify(entry: Entry, machine: str, thorough: bool = False) -> Verdict:
         from intent_np.testing import check
 
         launch = launcher(entry, machine)
-        for call in calls(entry.case, thorough):
+        for call in chosen:
             report = check(entry.case, launch, call.extents, call.seed, call.layout, call.values)
             count, error, ratio = count + 1, max(error, report.max_error), max(ratio, report.max_ratio)
             if not report.ok:
                 status, text = "failed", f"{call}: {report}"
                 break
     except IntentError as problem:
-        status, text = "failed", problem.render()
+        construct = reference_only(problem)
+        status, text = ("reference only", construct) if construct else ("failed", problem.render())
     except Exception:
         status, text = "defect", traceback.format_exc()
     return Verdict(machine, status, count, error, ratio, time.perf_counter() - started, text)
@@ -92,7 +102,11 @@ def verify(entry: Entry, machine: str, thorough: bool = False) -> Verdict:
 
 def launcher(entry: Entry, machine: str) -> Any:
     """The entry ready to be called on `machine` with all arguments in order; it writes the outputs in place."""
-    return lowered_launch(entry, last_pass(machine)) if machine in LEVELS else compiled(entry, machine)
+    if machine in LEVELS:
+        return lowered_launch(entry, last_pass(machine))
+    if entry.is_host_program:
+        return hosted(entry, lambda one: compiled(one, machine))
+    return compiled(entry, machine)
 
 
 def compiled(entry: Entry, target: str, examples: Iterable[Mapping[str, int]] = ()) -> Any:

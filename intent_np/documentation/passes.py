@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from intent_np.corpus.cases import Entry, entries
+from intent_np.corpus.lowering import reference_only
 from intent_np.documentation.lowering import lower
+from intent_np.errors import IntentError
 
 if TYPE_CHECKING:
     from intent_np.passes.base import Pass
@@ -22,7 +24,7 @@ def pass_table(corpus: str, others: str) -> str:
     from intent_np.passes.pipeline import PIPELINE
 
     examples: dict[str, Example] = {}
-    for entry in entries([corpus]):
+    for entry in (one for found in entries([corpus]) for one in found.launches):
         for name, example in _examples(entry):
             if name not in examples or len("".join(example[1:])) < len("".join(examples[name][1:])):
                 examples[name] = example
@@ -58,7 +60,12 @@ def _examples(entry: Entry) -> Iterator[tuple[str, Example]]:
     from intent_np.terms.text import show
 
     steps: list[tuple[str, Any]] = []
-    compilation, _ = lower(entry, lambda step, made: steps.append((step.name, made)))
+    try:
+        compilation, _ = lower(entry, lambda step, made: steps.append((step.name, made)))
+    except IntentError as problem:
+        if not reference_only(problem):
+            raise
+        return
     program = compilation.logical
     with compilation.arena:
         for name, made in steps:

@@ -63,4 +63,12 @@ ROWS = (
         "A kernel is a function decorated with @intent.kernel, or an entry of the list CASES.",
         "name one of the kernels that the file has",
     ),
+    ErrorCode(
+        "E009",
+        USE,
+        "'{name}' is a host program: it launches several kernels",
+        "A program, its source and its artifact belong to one kernel.",
+        "name one of the kernels that it launches",
+        "a kernel",
+    ),
 )

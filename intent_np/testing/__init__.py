@@ -12,11 +12,12 @@ from .case import Case
 from .check import Report, check
 from .checked import Checked, check_calls, check_kernel, generated_calls
 from .compare import Comparison, Expected, compare, ulps
+from .host import HostProgram, host_program, launch, launching
 from .values import KINDS
 from .views import LAYOUTS, guards_intact
 
 __all__ = [
-    "KINDS", "LAYOUTS", "Approx", "Case", "Checked", "Comparison", "Expected", "Report",
+    "KINDS", "LAYOUTS", "Approx", "Case", "Checked", "Comparison", "Expected", "HostProgram", "Report",
     "arguments", "check", "check_calls", "check_kernel", "compare", "exact", "expected", "generated_calls",
-    "guards_intact", "ulps",
+    "guards_intact", "host_program", "launch", "launching", "ulps",
 ]  # fmt: skip

@@ -42,13 +42,15 @@ def arguments(
 
     `values` is a distribution of `values.KINDS` for all float inputs; `inputs` names one per parameter and prevails;
     otherwise inputs are normal.  `layout` is one of `views.LAYOUTS`.  `scalars` fixes scalar parameters; the others are
-    drawn.  A case brings its own constexprs, `inputs` and `scalars`; a kernel the defaults of its constexprs.
+    drawn.  A case brings its own constexprs, `inputs`, `scalars` and `structured` arrays; a kernel the defaults of its
+    constexprs.
     """
     constexprs = getattr(source, "constexprs", ())
     names = {**(constexprs if isinstance(constexprs, Mapping) else {p.name: p.default for p in constexprs}), **extents}
     chosen = {**({} if values else getattr(source, "inputs", {})), **(inputs or {})}
     fixed = {**getattr(source, "scalars", {}), **(scalars or {})}
     rng = np.random.default_rng(seed)
+    structured = source.structured(extents, rng) if hasattr(source, "structured") else {}
     result: Arguments = {}
     for parameter in launched(getattr(source, "kernel", source)):
         name, dtype = parameter.name, str(parameter.dtype)
@@ -59,7 +61,9 @@ def arguments(
         if min(sizes, default=0) < 0:
             raise ValueError(f"'{name}' cannot have the shape {sizes}")
         view = guarded(sizes, numpy_dtype(dtype), layout, rng, writable=parameter.mode != "in")
-        if parameter.mode != "out":
+        if name in structured:
+            view[...] = structured[name]
+        elif parameter.mode != "out":
             view[...] = draw(chosen.get(name, values or "normal"), sizes, dtype, rng)
         result[name] = view
     return result

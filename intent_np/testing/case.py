@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from .approx import Approx
-from .arguments import Arguments, launched
+from .arguments import Arguments, arguments, launched
 from .compare import Expected
 from .formats import FORMATS, Array, numpy_dtype, widen
+from .host import HostProgram, Launched, launched_by
 
 Extents = Mapping[str, int]
 """The sizes of a call, by the names that the kernel's shapes use."""
@@ -19,13 +20,15 @@ Extents = Mapping[str, int]
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One kernel with its constants bound.
+    """One kernel, or a host program of several, with its constants bound.
 
     `oracle(**inputs)` takes every In and InOut array by name, widened to f64, i64 or bool, and every scalar and
     constexpr; it gives each output as an `Approx`, an `Expected`, or an array that must be met exactly.
     `small` are adversarial extents for checking, `large` those of the scorecard.  `values` are the distributions
     (`values.KINDS`) that the kernel must be right for; `inputs` overrides the default one for named parameters, and
-    `scalars` gives scalar arguments.  `flops` and `bytes` count the least work and traffic of a call.
+    `scalars` gives scalar arguments.  `structured(extents, rng)` gives the arrays that no distribution describes, by
+    name: indices in range, ascending offsets, permutations, page tables.  `flops` and `bytes` count the least work and
+    traffic of a call.
     """
 
     name: str
@@ -39,6 +42,7 @@ class Case:
     options: Mapping[str, Any] = field(default_factory=dict)
     inputs: Mapping[str, str] = field(default_factory=dict)
     scalars: Mapping[str, float | int | bool] = field(default_factory=dict)
+    structured: Callable[[Extents, np.random.Generator], Mapping[str, Any]] = lambda extents, rng: {}
     values: tuple[str, ...] = ("normal", "integers", "negative", "special", "extreme")
 
     def __repr__(self) -> str:
@@ -54,10 +58,19 @@ class Case:
         """Names of the parameters that the kernel writes, in order."""
         return tuple(p.name for p in self.parameters if p.kind == "view" and p.mode != "in")
 
+    @property
+    def launches(self) -> Launched:
+        """The kernels that are launched, in order, with their constexprs; those of a host program are found by a call
+        with its largest small extents."""
+        if not isinstance(self.kernel, HostProgram):
+            return ((self.kernel, self.constexprs),)
+        given = arguments(self, max(self.small, key=self.bytes))
+        return launched_by(self.kernel, tuple(given.values()), self.constexprs)
+
     def expected(self, arguments: Arguments) -> dict[str, Expected]:
         """What each output must hold after a call with these arguments, which are only read.
 
-        Arrays may be NumPy's or CuPy's, in the kernel's dtypes or already widened.
+        Arrays are NumPy's, or, of a case with large extents, CuPy's; in the kernel's dtypes or already widened.
         """
         given = {**self.constexprs}
         for p in self.parameters:

@@ -7,7 +7,7 @@ does so for generated arguments and puts the findings of all calls together, eac
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +18,7 @@ from intent_np.terms.core import Arena, find, walk
 from intent_np.terms.logical import LogicalProgram, Read, Subscript
 
 from .arguments import Arguments, arguments, launched
+from .host import HostProgram, compiled_once, launching
 from .views import LAYOUTS
 
 SIZES: Final = (0, 1, 7, 16, 2, 17, 31, 5, 33)
@@ -42,20 +43,47 @@ def check_calls(
     kernel: Any, calls: Iterable[tuple[str, Mapping[str, Any]]], constexprs: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Checked:  # fmt: skip
-    """The findings of several calls, each with the first call that shows it; `calls` pairs arguments with a name."""
+    """The findings of several calls, each with the first call that shows it; `calls` pairs arguments with a name.
+
+    Of a host program they are the findings of all that it launches.
+    """
     found: dict[tuple[Any, ...], CheckError] = {}
     remarks: dict[tuple[Any, ...], Any] = {}
     with Arena():
-        program = kernel.capture(constexprs or {}, **options)
+        checker = _checker(kernel, constexprs or {}, options)
         for name, given in calls:
-            checked = _checked(kernel, program, given)
-            for one in checked.findings:
-                one.detail = f"in the call {name}"
-                found.setdefault((one.code, one.title, one.span, one.expected), one)
-            for remark in checked.remarks:
-                remarks.setdefault((remark.code, remark.span), remark)
+            for checked in checker(given):
+                for one in checked.findings:
+                    one.detail = f"in the call {name}"
+                    found.setdefault((one.code, one.title, one.span, one.expected), one)
+                for remark in checked.remarks:
+                    remarks.setdefault((remark.code, remark.span), remark)
     ordered = sorted(found.values(), key=lambda one: _place(one.span))
     return Checked(tuple(ordered), tuple(remarks.values()))
+
+
+def _checker(
+    kernel: Any, constexprs: Mapping[str, Any], options: Mapping[str, Any]
+) -> Callable[[Mapping[str, Any]], list[Checked]]:
+    """A function of the arguments of a call that gives what is found in each kernel that the call runs."""
+    if not isinstance(kernel, HostProgram):
+        program = kernel.capture(constexprs, **options)
+        return lambda given: [_checked(kernel, program, given)]
+    results: list[Checked] = []
+
+    def watched(one: Any, constants: Mapping[str, Any]) -> Callable[..., None]:
+        checker, names = _checker(one, constants, options), [p.name for p in launched(one)]
+        return lambda *given: results.extend(checker(dict(zip(names, given, strict=True))))
+
+    door = compiled_once(watched)
+
+    def run(given: Mapping[str, Any]) -> list[Checked]:
+        results.clear()
+        with launching(door):
+            kernel(*(given[p.name] for p in launched(kernel)), **constexprs)
+        return list(results)
+
+    return run
 
 
 def _place(span: Span | None) -> tuple[Any, ...]:

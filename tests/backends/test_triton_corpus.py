@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from intent_np.backends.triton.printer import print_triton
-from intent_np.corpus.cases import entries
+from intent_np.corpus.cases import entries, hosted
 from intent_np.corpus.lowering import lowered
 from intent_np.corpus.verify import calls
 from intent_np.terms.core import Arena
 from intent_np.testing import check
 from intent_np.testing.triton_interpreter import interpret, unavailable
+from tests.lowering import as_far_as_it_lowers
 
 ENTRIES = [e for e in entries([str(Path(__file__).parents[2] / "kernels")]) if e.case is not None]
 SLOW_BEHIND = 2
@@ -24,7 +25,9 @@ SLOW_BEHIND = 2
 
 def interpreted(entry: Any, extents: Any) -> Callable[..., None]:
     """The kernel's printed text, called with all arguments in order."""
-    with Arena() as space:
+    if entry.is_host_program:
+        return hosted(entry, lambda one: interpreted(one, {}))
+    with Arena() as space, as_far_as_it_lowers():
         launch = lowered(entry, "make_abi")
         source = print_triton(launch.function)
     names = [p.name for p in entry.kernel.parameters if p.kind != "constexpr"]

@@ -1,60 +1,54 @@
-"""Places are found as they are written, and mistakes are told."""
+"""Every kernel of the corpus, executed by the reference, against its oracle; and how far down each comes."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from intent_np.corpus.cases import entries
-from intent_np.errors import LanguageUseError
+from intent_np.corpus.cases import Entry, entries
+from intent_np.corpus.verify import Call, calls, launcher
+from intent_np.documentation.corpus import reached
+from intent_np.terms.core import Arena
+from intent_np.terms.logical import LOGICAL
+from intent_np.terms.parse import parse
+from intent_np.terms.text import show
+from intent_np.testing import check
 
-SCRIPT = """
-import intent_np as intent
-import intent_np.language as I
-from kernels.pointwise import relu
-
-@intent.kernel
-def copy(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
-    y[:] = x[:]
-"""
-
-
-def test_a_folder_keeps_the_order_of_its_families() -> None:
-    titles = [entry.title for entry in entries(["kernels"])]
-    assert titles[:2] == ["pointwise.axpby", "pointwise.relu"]
-    assert titles.index("softmax.softmax") < titles.index("matmul.matmul_f16")
-    assert len(set(titles)) == len(titles)
+ENTRIES = entries([str(Path(__file__).parents[2] / "kernels")])
+every_kernel = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 
 
-def test_a_file_and_a_kernel_are_found_once() -> None:
-    found = entries(["kernels/softmax.py:softmax", "kernels/softmax.py"])
-    assert [entry.name for entry in found] == ["softmax", "softmax_relaxed"]
-    assert found[1].options == {"numerics": "relaxed_normalization"}
+def agrees(entry: Entry, some: Iterable[Call]) -> None:
+    launch = launcher(entry, "reference")
+    for call in some:
+        report = check(entry.case, launch, call.extents, call.seed, call.layout, call.values)
+        assert report.ok, f"{call}: {report}"
 
 
-def test_kernels_of_a_script_are_those_it_defines(tmp_path: Path) -> None:
-    file = tmp_path / "select.py"
-    file.write_text(SCRIPT)
-    found = entries([str(file)])
-    assert [(entry.module, entry.name, entry.case) for entry in found] == [("select", "copy", None)]
+@every_kernel
+def test_the_reference_meets_the_oracle(entry: Entry) -> None:
+    agrees(entry, calls(entry.case))
 
 
-@pytest.mark.parametrize(
-    ("place", "message"),
-    [
-        ("nowhere.py", "E007 'nowhere.py' cannot be loaded: there is no such file or folder"),
-        ("kernels/softmax.py:sofmax", "did you mean 'softmax'?"),
-    ],
-)
-def test_a_place_that_is_not_there(place: str, message: str) -> None:
-    with pytest.raises(LanguageUseError) as caught:
-        entries([place])
-    assert message in str(caught.value)
+@pytest.mark.slow
+@every_kernel
+def test_the_reference_meets_the_oracle_on_all_values(entry: Entry) -> None:
+    agrees(entry, (call for call in calls(entry.case, thorough=True) if call.layout in ("contiguous", "random")))
 
 
-def test_a_file_that_fails_shows_why(tmp_path: Path) -> None:
-    file = tmp_path / "broken.py"
-    file.write_text("x = 1\nx = x / 0\n")
-    with pytest.raises(LanguageUseError) as caught:
-        entries([str(file)])
-    assert "ZeroDivisionError: division by zero" in str(caught.value)
-    assert 'broken.py", line 2' in caught.value.detail
+@every_kernel
+def test_programs_are_well_formed_and_read_back(entry: Entry) -> None:
+    for one in entry.launches:
+        with Arena():
+            program = one.kernel.capture(one.constexprs)
+            assert LOGICAL.check(program) == []
+            assert parse(show(program), LOGICAL) is program
+
+
+def test_what_reaches_triton_still_does(golden: Callable[[str, str], None]) -> None:
+    """Nothing that lowers may stop to: a kernel that leaves this list has lost something, one that joins it is news."""
+    way: dict[str, Any] = {entry.title: {reached(one) for one in entry.launches} for entry in ENTRIES}
+    golden("reaches_triton.txt", "".join(f"{title}\n" for title, ends in way.items() if ends == {"launch"}))

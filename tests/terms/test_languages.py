@@ -17,6 +17,7 @@ from intent_np.terms.logical import LOGICAL
 from intent_np.terms.normal import NORMAL
 from intent_np.terms.parse import parse
 from intent_np.terms.triton import TRITON
+from tests.lowering import as_far_as_it_lowers
 
 HEAD = """
 M = extent
@@ -177,12 +178,13 @@ def test_a_message_is_one_short_line() -> None:
 
 @pytest.mark.parametrize("case", kernels.cases(), ids=lambda case: case.name)
 def test_every_level_of_every_kernel_is_well_formed(case: Any) -> None:
-    with Arena():
-        numerics = case.options.get("numerics")
-        program = case.kernel.capture(case.constexprs, permissions=(numerics,) if numerics else ())
-        assert LOGICAL.check(program) == []
-        trace = Trace()
-        run(program, trace=trace)
-        for name, stage in trace.programs.items():
-            assert by_name(name).target.check(stage) == [], name
-        assert by_name(list(trace.programs)[-1]).target is not TRITON
+    numerics = case.options.get("numerics")
+    for kernel, constexprs in case.launches:
+        with Arena(), as_far_as_it_lowers():
+            program = kernel.capture(constexprs, permissions=(numerics,) if numerics else ())
+            assert LOGICAL.check(program) == []
+            trace = Trace()
+            run(program, trace=trace)
+            for name, stage in trace.programs.items():
+                assert by_name(name).target.check(stage) == [], name
+            assert by_name(list(trace.programs)[-1]).target is not TRITON

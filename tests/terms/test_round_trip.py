@@ -27,6 +27,7 @@ from intent_np.terms.text import brief, show
 from intent_np.terms.triton import TRITON, Function
 from intent_np.terms.triton_expressions import Expr
 from intent_np.testing.strategies import FLOATS, INTEGERS, NAMES, terms
+from tests.lowering import as_far_as_it_lowers
 
 SORTS: tuple[tuple[Language, type[Any]], ...] = (
     (LOGICAL, Value), (LOGICAL, LogicalProgram), (NORMAL, Value), (NORMAL, Effect), (NORMAL, Program),
@@ -66,17 +67,18 @@ CLASSES: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("facts", CLASSES)
 @pytest.mark.parametrize("case", kernels.cases(), ids=lambda case: case.name)
 def test_kernels_read_back_at_every_level(case: Any, facts: str) -> None:
-    with Arena():
-        numerics = case.options.get("numerics")
-        program = case.kernel.capture(case.constexprs, permissions=(numerics,) if numerics else ())
-        same(program, LOGICAL)
-        trace = Trace()
-        run(program, trace=trace, options={"bind_class": CLASSES[facts]})
-        previous: Any = None
-        for name, stage in trace.programs.items():
-            if stage is not previous:
-                same(stage, by_name(name).target)
-            previous = stage
+    numerics = case.options.get("numerics")
+    for kernel, constexprs in case.launches:
+        with Arena(), as_far_as_it_lowers():
+            program = kernel.capture(constexprs, permissions=(numerics,) if numerics else ())
+            same(program, LOGICAL)
+            trace = Trace()
+            run(program, trace=trace, options={"bind_class": CLASSES[facts]})
+            previous: Any = None
+            for name, stage in trace.programs.items():
+                if stage is not previous:
+                    same(stage, by_name(name).target)
+                previous = stage
 
 
 @pytest.mark.parametrize("name", NAMES, ids=json.dumps)
