@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +48,13 @@ def test_programs_are_well_formed_and_read_back(entry: Entry) -> None:
             assert parse(show(program), LOGICAL) is program
 
 
-def test_what_reaches_triton_still_does(golden: Callable[[str, str], None]) -> None:
-    """Nothing that lowers may stop to: a kernel that leaves this list has lost something, one that joins it is news."""
+def test_what_reached_triton_still_does(request: pytest.FixtureRequest) -> None:
+    """Nothing that lowers may stop to.  `--update-golden` adds kernels to the list, and takes those off that are gone;
+    it never takes one off that is there and has lost its way: that is done by hand, for a reason."""
+    path = Path(__file__).parent / "golden" / "reaches_triton.txt"
     way: dict[str, Any] = {entry.title: {reached(one) for one in entry.launches} for entry in ENTRIES}
-    golden("reaches_triton.txt", "".join(f"{title}\n" for title, ends in way.items() if ends == {"launch"}))
+    listed = path.read_text().split()
+    if request.config.getoption("--update-golden"):
+        path.write_text("".join(f"{t}\n" for t, ends in way.items() if ends == {"launch"} or t in listed))
+    lost = {title: sorted(way.get(title, {"gone"})) for title in listed if way.get(title) != {"launch"}}
+    assert not lost, "these kernels no longer reach Triton; what stands behind each is the last language of a program"
