@@ -68,8 +68,7 @@ ROWS = (
         COMPILE,
         "the bounds of the domain are not provably in order",
         "An axis has no negative extent, and a subregion is never clamped: its members are members of the source.",
-        "guard the statement with if, or limit the bounds and cut a domain of the axis: low = I.clamp(begin, 0, N), "
-        "high = I.clamp(end, low, N), and axis[low:high]",
+        "guard the statement with if, or limit the bounds: low = I.clamp(begin, 0, N), high = I.clamp(end, low, N)",
     ),
     ErrorCode(
         "E310",
@@ -77,5 +76,13 @@ ROWS = (
         "{operation} has no such memory order",
         "What does not write can't release, and what does not read can't acquire.",
         "leave the order relaxed, or choose one that the operation has",
+    ),
+    ErrorCode(
+        "E311",
+        COMPILE,
+        "the step of the domain is not provably above 0",
+        "The coordinates of a domain ascend: what comes after what is the same for every loop and every target.",
+        "guard the statement with if step > 0, or limit it: I.maximum(step, 1)",
+        "a step above 0",
     ),
 )

@@ -161,6 +161,9 @@ class _Search:
             yield {(): a.bound}
         elif isinstance(a, LoopVar):
             yield plus(polynomial(a.domain.hi), {(): -1})
+            gap = minus(polynomial(a.domain.hi), polynomial(a.domain.lo))
+            if isinstance(step := a.domain.step, Const) and all(c % int(step.value) == 0 for c in gap.values()):
+                yield plus(polynomial(a.domain.hi), {(): -int(step.value)})  # whole steps lead to the end
         elif isinstance(a, Between):
             yield polynomial(a.high)
         elif isinstance(a, InBounds):

@@ -128,7 +128,10 @@ class Address:
             weight = {tuple(a for a in m if a is not d): c for m, c in form.items() if d in m}
             if not self.constant(weight):
                 return False
-            size = next((w for w in (weight, minus({}, weight)) if provable(minus(w, span), self.facts)), None)
+            apart = self.distance(d)  # members of a domain with a step are that far apart
+            size = next(
+                (w for w in (weight, minus({}, weight)) if provable(minus(times(w, apart), span), self.facts)), None
+            )
             if size is None:
                 return False
             if k:
@@ -149,6 +152,11 @@ class Address:
                 for end in {a for m in run for a in m}:
                     if run == {(end,): 1, (begin,): -1} and (outer := cut_of(begin, end)) is not None:
                         self._coordinate(outer)
+
+    def distance(self, a: Value) -> Polynomial:
+        """How far apart two values of an atom are at least."""
+        step = a.domain.step if isinstance(a, LoopVar) else None
+        return ONE if step is None or self.varies(step) else polynomial(step)
 
     def count(self, a: Value) -> Polynomial | None:
         """How many neighbouring integers an atom may be one of."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from intent_np.rules.simplify import simplify
@@ -51,16 +53,18 @@ def whole(extent: Value) -> Domain:
 def domain(begin: Any, end: Any, step: Any = 1, source: Domain | None = None) -> Domain:
     """begin, begin + step, … below end, with bounds in normal form."""
     lo, hi = simplify(index_value(begin)), simplify(index_value(end))
-    if is_literal(step) and not isinstance(step, bool) and step <= 0:
-        raise fail(
-            "E208",
-            operation="a domain",
-            suggestion="walk upwards and compute the reversed coordinate",
-            expected="a step above 0",
-            found=f"a step of {step}",
-        )
-    by = None if is_literal(step) and step == 1 else simplify(index_value(step))
-    return Domain(lo, hi, None if by is not None and is_const(by, 1) else by, source)
+    return Domain(lo, hi, _step(step), source)
+
+
+def _step(step: Any) -> Value | None:
+    """A step in normal form, None for 1; E311 unless it is certainly above 0."""
+    by = simplify(index_value(step))
+    if not bounds.below(const(0), by, known()):
+        fix = ""
+        if isinstance(by, Const):
+            fix = "walk upwards, and compute the coordinate: I.end(axis) - 1 - i" if by.value else "leave it out"  # type: ignore[attr-defined]
+        raise fail("E311", found=extent_text(by), fix=fix)
+    return None if is_const(by, 1) else by
 
 
 def subregion(source: Domain, part: Slice) -> Domain:
@@ -69,21 +73,17 @@ def subregion(source: Domain, part: Slice) -> Domain:
     lo = source.lo if part.begin is None else simplify(index_value(part.begin))
     hi = source.hi if part.end is None else simplify(index_value(part.end))
     facts = known()
-    checks = (
-        (source.lo, lo, "the begin of the source"),
-        (lo, hi, "its own begin"),
-        (hi, source.hi, "the end of the source"),
-    )
-    for small, large, what in checks:
-        if not bounds.at_most(small, large, facts):
-            raise _disordered(small, large, " <= ".join(map(extent_text, (source.lo, lo, hi, source.hi))), source, what)
+    chain = (source.lo, lo, hi, source.hi)
+    unproved = [(a, b) for a, b in pairwise(chain) if not bounds.at_most(a, b, facts)]
+    if unproved:
+        raise _disordered(unproved, chain, source)
     step = source.step
     if step is not None and part.begin is not None:  # the first coordinate of the source that is b or more
         skipped = apply("ceil_div", sub(lo, source.lo), step)
         lo = simplify(add(source.lo, mul(skipped, step)))
         capture().facts += (le(lo, add(hi, sub(step, const(1)))),)  # less than a step is skipped
     if part.step is not None:
-        by = domain(0, 0, part.step).step
+        by = _step(part.step)
         step = by if step is None else step if by is None else simplify(mul(step, by))
     made = Domain(lo, hi, step, source.source or source)
     state = capture()
@@ -97,17 +97,29 @@ def ordered(d: Domain) -> Domain:
     # no coordinate is left out and none is added where a step leads past the end from just before it
     end = d.hi if d.step is None else add(d.hi, sub(d.step, const(1)))
     if not bounds.at_most(d.lo, end, known()):
-        raise _disordered(d.lo, d.hi, f"{extent_text(d.lo)} <= {extent_text(d.hi)}")
+        raise _disordered([(d.lo, d.hi)], (d.lo, d.hi))
     return d
 
 
-def _disordered(small: Value, large: Value, expected: str, source: Domain | None = None, what: str = "") -> Exception:
+def _disordered(
+    unproved: list[tuple[Value, Value]], chain: tuple[Value, ...], source: Domain | None = None
+) -> Exception:
     """E309, with limits that are in order whatever the bounds are."""
-    found = f"no proof of {extent_text(small)} <= {extent_text(large)}{what and ', ' + what}"
-    low, high = ("0", "I.end(axis)") if source is None else (extent_text(source.lo), extent_text(source.hi))
-    cut = f"low = I.clamp(begin, {low}, {high}), high = I.clamp(end, low, {high}), and axis[low:high]"
-    fix = f"guard the statement with if {expected}, or limit the bounds: {cut}"
-    return fail("E309", expected=expected, found=found, fix=fix)
+
+    def text(pairs: Iterable[tuple[Value, Value]]) -> str:
+        return " and ".join(f"{extent_text(a)} <= {extent_text(b)}" for a, b in pairs)
+
+    never = [(a, b) for a, b in unproved if bounds.below(b, a)]
+    limits = f"end the domain at I.maximum({extent_text(chain[0])}, {extent_text(chain[-1])})"
+    if source is not None:
+        low, high = extent_text(source.lo), extent_text(source.hi)
+        limits = f"limit the bounds: low = I.clamp(begin, {low}, {high}), high = I.clamp(end, low, {high}), [low:high]"
+    return fail(
+        "E309",
+        expected=text((a, b) for a, b in pairwise(chain) if a is not b),
+        found=f"{text(never)}, which never holds" if never else f"no proof of {text(unproved)}",
+        fix="write bounds that are in order" if never else f"guard the statement with if {text(unproved)}, or {limits}",
+    )
 
 
 def known() -> tuple[Value, ...]:
@@ -217,24 +229,17 @@ def _slice(name: str, axis: int, extent: Value, part: Slice) -> Domain:
     if part.begin is None and part.end is None and part.step is None:
         return whole(extent)
 
-    def place(b: Any) -> Any:
+    def place(b: Any) -> Any:  # None stays None
         return simplify(add(extent, const(b))) if is_literal(b) and isinstance(b, int) and b < 0 else b
 
-    made = domain(
-        0 if part.begin is None else place(part.begin),
-        extent if part.end is None else place(part.end),
-        1 if part.step is None else part.step,
-        whole(extent),
-    )
-    _inside(name, axis, extent, made)
-    return made
+    return subregion(whole(extent), Slice(place(part.begin), place(part.end), part.step))
 
 
 def _inside(name: str, axis: int, extent: Value, d: Domain) -> None:
+    """E301 where neither the domain nor what it is a proved subregion of is certainly inside."""
     facts = known()
     ordered(d)
-    root = d.source if isinstance(d.source, Domain) else d
-    for r in (d, root):
+    for r in (d, d.source if isinstance(d.source, Domain) else d):
         if bounds.nonnegative(r.lo, facts) and bounds.at_most(r.hi, extent, facts):
             return
     text = f"the domain {extent_text(d.lo)}..{extent_text(d.hi)}"

@@ -10,6 +10,7 @@ import intent_np.language as I
 from intent_np.backends.reference import checking, logical
 from intent_np.terms.core import find
 from intent_np.terms.logical import Between
+from tests.sources import executed
 
 RNG = np.random.default_rng(31)
 
@@ -208,3 +209,34 @@ def test_the_advice_about_bounds_in_order_is_good(run, begin, end):
     low = min(max(begin, 0), 6)
     assert y[0] == x[low : max(low, min(end, 6))].sum()
     assert y[1] == (x[begin:end].sum() if 0 <= begin <= end <= 6 else 0)
+
+
+@intent.kernel
+def blocks(x: I.In[I.f32, ("8 * B",)], y: I.Out[I.f32, ("8 * B",)], step: I.index, n: I.Out[I.i64, ()]):
+    for begin in I.parallel(I.domain(0, x.shape[0], 8)):
+        y[begin : begin + 8] = x[begin : begin + 8] * 2
+    count = 0
+    for _ in range(0, x.shape[0], I.maximum(step, 1)):
+        count += 1
+    n[()] = count
+
+
+def test_members_of_a_domain_are_a_step_apart_and_whole_steps_lead_to_its_end(run):
+    x, y, n = RNG.random(24, np.float32), np.zeros(24, np.float32), np.zeros((), np.int64)
+    run(blocks, x=x, y=y, step=5, n=n, B=3)
+    assert (y == 2 * x).all()
+    assert n == 5
+
+
+@pytest.mark.parametrize("wrong", ["begin : begin + 9", "begin + 1 : begin + 9", "begin : begin + 8, None"])
+def test_blocks_that_are_wider_than_the_step_or_end_behind_it_are_refused(wrong):
+    extents = '("8 * B",)' if "9" in wrong else '("8 * B + 1",)'
+    text = f"""
+@intent.kernel
+def k(y: I.Out[I.f32, {extents}]):
+    for begin in I.parallel(I.domain(0, y.shape[0], 8)):
+        y[{wrong}] = 1.0
+"""
+    with pytest.raises(intent.CompileError) as found:
+        executed(text)["k"].capture()
+    assert found.value.code == "E309"

@@ -158,7 +158,7 @@ WRONG = [
     ("E208", "I.dot(v, v, acc_dtype=I.f32)", "an operand of rank 1", "I.dot(v, v, acc_dtype=I.f32)"),
     ("E208", "I.reshape(v, (M, M))", "as many elements as (M, N) has", "I.reshape(v, (M, M))"),
     ("E208", "I.transpose(v, (0, 0))", "a permutation of 2 axes", "I.transpose(v, (0, 0))"),
-    ("E208", "I.domain(0, 5, 0)", "a step of 0", "I.domain(0, 5, 0)"),
+    ("E311", "I.domain(0, 5, 0)", "a step above 0", "I.domain(0, 5, 0)"),
     ("E208", "I.reduce(v, 0, identity=0.0, combine=two)", "return one scalar for each component",
      "I.reduce(v, 0, identity=0.0, combine=two)"),
     ("E209", "z[:]", "store I.cast(value, I.f32)", "z[:] = h[:]"),
@@ -180,7 +180,7 @@ WRONG = [
     ("E309", "I.indices(I.domain(i, 3))", "no proof of i <= 3", "I.indices(I.domain(i, 3))"),
     ("E102", "math.sqrt(s)", "use I.sqrt(value)", "math.sqrt(s)"),
     ("E115", "math.sqrt(-1)", "math.sqrt(-1) has no value", "math.sqrt(-1)"),
-    ("E309", "I.domain(0, 9, 2)[4:2]", "no proof of 4 <= 2", "I.domain(0, 9, 2)[4:2]"),
+    ("E309", "I.domain(0, 9, 2)[4:2]", "4 <= 2, which never holds", "I.domain(0, 9, 2)[4:2]"),
     ("E002", "I.sum", "did you mean I.reduce.sum?", "I.sum(v)"),
     ("E002", "I.argmax", "no I.argmax", "I.argmax(v)"),
     ("E124", "I.require_equal(M, i)", "i, which the host does not know", "I.require_equal(M, i)"),
@@ -190,7 +190,11 @@ WRONG = [
     ("E202", "I.debug_assert(v)", "compare it", "I.debug_assert(v)"),
     ("E306", 'I.debug_print("{}", a)', "I.debug_print is not allowed here",
      "I.reduce(w, 0, identity=0.0, combine=speaks)"),
-    ("E309", "columns[3:1]", "no proof of 3 <= 1", "columns[3:1]"),
+    ("E309", "columns[3:1]", "3 <= 1, which never holds", "columns[3:1]"),
+    ("E309", "w[:100]", "no proof of 100 <= N", "w[:100]"),
+    ("E309", "four[0, 1:9]", "9 <= 6, which never holds", "four[0, 1:9]"),
+    ("E311", "I.domain(0, N, i)", "if step > 0", "I.domain(0, N, i)"),
+    ("E311", "range(0, N, i)", "I.maximum(step, 1)", "for q in range(0, N, i):\n    pass"),
 ]  # fmt: skip
 
 
