@@ -25,6 +25,7 @@ def passes(
             "source": step.source.name,
             "target": step.target.name,
             "options": dict(step.options),
+            "permission": step.permission,
             "doc": inspect.cleandoc(step.doc),
         }
         for step in PIPELINE

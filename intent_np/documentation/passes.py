@@ -40,6 +40,9 @@ def _section(number: int, step: Pass, example: Example | None) -> Iterator[str]:
     yield ""
     yield step.doc
     yield ""
+    if step.permission:
+        yield f"*Needs the permission* `{step.permission}`"
+        yield ""
     if step.options:
         yield "*Options:* " + ", ".join(f"`{key}={value}`" for key, value in step.options.items())
         yield ""

@@ -20,8 +20,10 @@ from ..terms.language import Language
 class Pass:
     """A pass with its languages; call it like the function that it is."""
 
-    def __init__(self, function: Callable[..., Any], source: Language, target: Language, needed: str) -> None:
-        self.function, self.source, self.target = function, source, target
+    def __init__(
+        self, function: Callable[..., Any], source: Language, target: Language, needed: str = "", permission: str = ""
+    ) -> None:
+        self.function, self.source, self.target, self.permission = function, source, target, permission
         leads = f"leads from {source.name} to {target.name}"
         self.needed = needed or ("" if source is target else leads)  # why the pipeline can't do without it
         self.name = function.__name__
@@ -34,6 +36,8 @@ class Pass:
         for unknown in sorted(set(options) - set(self.options)):
             how = f"choose one of {', '.join(self.options)}" if self.options else "leave it out"
             raise error("E006", what=f"the pass {self.name} has no option '{unknown}'", how=how)
+        if self.permission and self.permission not in program.permissions:
+            return program
         return self.function(program, **options)
 
     @property
@@ -45,7 +49,12 @@ class Pass:
         return f"<pass {self.name}: {self.source.name} -> {self.target.name}>"
 
 
-def nanopass(source: Language, target: Language, *, needed: str = "") -> Callable[[Callable[..., Any]], Pass]:
-    """Declare a function to be a pass from `source` to `target`; `needed` says what a later pass needs it for, where
-    it stays in its language and can't be left out all the same."""
-    return lambda function: Pass(function, source, target, needed)
+def nanopass(
+    source: Language, target: Language, *, needed: str = "", permission: str = ""
+) -> Callable[[Callable[..., Any]], Pass]:
+    """Declare a function to be a pass from `source` to `target`.
+
+    needed:      what a later pass needs it for, where it stays in its language and can't be left out all the same
+    permission:  what the program must permit; without it the pass returns the program as it is
+    """
+    return lambda function: Pass(function, source, target, needed, permission)

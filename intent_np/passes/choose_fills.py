@@ -20,14 +20,12 @@ FILLS = (0, float("-inf"), float("inf"))
 
 
 @nanopass(BLOCKED, BLOCKED)
-def choose_fills(program: BlockedProgram, *, enabled: bool = True) -> BlockedProgram:
+def choose_fills(program: BlockedProgram) -> BlockedProgram:
     """Give each masked load the fill under which most selects are provably neutral, and drop those.
 
     After blocking, which makes the masks, and before ranges are narrowed, which reads what is left of them.
     Preserves every value in valid lanes; only what padded lanes hold changes, and no result depends on it.
     """
-    if not enabled:
-        return program
     for t in [t for t in find(program, Load) if t.valid is not None]:
         if t.type.is_float:
             # the selects stay until every fill is chosen: a load may turn into one that comes later in the list, and

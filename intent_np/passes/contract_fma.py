@@ -15,7 +15,7 @@ from .base import nanopass
 
 
 @nanopass(GPU, GPU)
-def contract_fma(program: Kernel, *, enabled: bool = True) -> Kernel:
+def contract_fma(program: Kernel) -> Kernel:
     """Contract a*b + c, a*b - c and c - a*b of f32 and f64 into one fused multiply-add.
 
     Late, where a product that is used once stands inside its user; the provider's own contraction is off.
@@ -34,4 +34,4 @@ def contract_fma(program: Kernel, *, enabled: bool = True) -> Kernel:
             return apply("fma", x if plus else apply("neg", x), y, a)
         return t
 
-    return rewrite((program,), step)[0] if enabled else program  # type: ignore[no-any-return]
+    return rewrite((program,), step)[0]  # type: ignore[no-any-return]

@@ -16,7 +16,7 @@ from .base import nanopass
 
 
 @nanopass(GROUPED, GROUPED)
-def expand_contractions(program: GroupedProgram, *, enabled: bool = True) -> GroupedProgram:
+def expand_contractions(program: GroupedProgram) -> GroupedProgram:
     """Turn matvec-like contractions into sums, which accumulate lane by lane.
 
     Before blocking, so that the sum gets lanes of its own instead of a reduction in every iteration.
@@ -29,7 +29,7 @@ def expand_contractions(program: GroupedProgram, *, enabled: bool = True) -> Gro
             return Reduce(t.axis, builtin("sum", t.acc), (product,), (identity("sum", t.acc),))
         return node(t)
 
-    return rewrite((program,), step)[0] if enabled else program  # type: ignore[no-any-return]
+    return rewrite((program,), step)[0]  # type: ignore[no-any-return]
 
 
 def free_axes(t: Contract) -> tuple[list[Any], list[Any]]:

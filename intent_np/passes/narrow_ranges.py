@@ -24,17 +24,13 @@ from .base import nanopass
 
 
 @nanopass(BLOCKED, BLOCKED)
-def narrow_ranges(
-    program: BlockedProgram, *, enabled: bool = True, skip: bool = True, peel: bool = True
-) -> BlockedProgram:
+def narrow_ranges(program: BlockedProgram, *, skip: bool = True, peel: bool = True) -> BlockedProgram:
     """Cut every loop into segments whose predicates are decided, and drop the ends that change nothing.
 
     Before combines are applied, since the proof needs the summaries apart from the state; outer loops first, so that
     an inner loop sees what is decided around it.
     Preserves values: predicates become true only where they hold in every active lane, and blocks go only by proof.
     """
-    if not enabled:
-        return program
     narrowing = _Narrowing(skip, peel)
     groups = (replace(g, effects=tuple(narrowing(e) for e in g.effects)) for g in program.groups)
     return replace(program, groups=tuple(groups))  # type: ignore[no-any-return]

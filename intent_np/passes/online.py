@@ -34,15 +34,13 @@ from .base import nanopass
 from .roles import may_be_resident
 
 
-@nanopass(NORMAL, NORMAL)
-def online(program: Program, *, enabled: bool = True) -> Program:
+@nanopass(NORMAL, NORMAL, permission="relaxed_normalization")
+def online(program: Program) -> Program:
     """Co-realize a max–exp–sum–weighted-sum chain over one axis in one traversal.
 
     On whole reductions, before roles are chosen, and only for an axis too long to be resident.
     Preserves the result for finite inputs and scores up to reassociation and rescaling: the caller's permission.
     """
-    if not enabled or "relaxed_normalization" not in program.permissions:
-        return program
     if next(_chains(program), None) is not None:
         program = _promised_finite(program)
     while (found := next(_chains(program), None)) is not None:

@@ -17,13 +17,13 @@ from .base import nanopass
 
 
 @nanopass(BLOCKED, BLOCKED, needed="makes the loops that the passes behind it read")
-def share_traversals(program: BlockedProgram, *, enabled: bool = True) -> BlockedProgram:
+def share_traversals(program: BlockedProgram, *, merge: bool = True) -> BlockedProgram:
     """Merge the loops of one axis that stand at one place and do not wait for each other.
 
     After masks are settled, since equal terms in one loop are computed once; from here on every loop is a Loop.
     Preserves values and effects: members of a cohort have the same level, so none reads another's result.
     """
-    groups = (replace(g, effects=_Cohorts(g.effects, enabled).effects(g.effects)) for g in program.groups)
+    groups = (replace(g, effects=_Cohorts(g.effects, merge).effects(g.effects)) for g in program.groups)
     return replace(program, groups=tuple(groups))  # type: ignore[no-any-return]
 
 

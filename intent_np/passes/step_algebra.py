@@ -24,7 +24,7 @@ LOG2E = 1.4426950408889634
 
 
 @nanopass(BLOCKED, BLOCKED)
-def scale_out_of_maximum(program: BlockedProgram, *, enabled: bool = True) -> BlockedProgram:
+def scale_out_of_maximum(program: BlockedProgram) -> BlockedProgram:
     """Move a positive constant factor out of a maximum.
 
     On loop steps, where it saves a product an element; late, since it hides what narrowing reads.
@@ -39,7 +39,7 @@ def scale_out_of_maximum(program: BlockedProgram, *, enabled: bool = True) -> Bl
                 return node(mul(node(Reduce(t.axis, t.combine, (inner,), t.identities)), factor))
         return node(t)
 
-    return rewrite((program,), step)[0] if enabled else program  # type: ignore[no-any-return]
+    return rewrite((program,), step)[0]  # type: ignore[no-any-return]
 
 
 def _without_factor(v: Any) -> tuple[Value, Const] | None:
@@ -51,15 +51,13 @@ def _without_factor(v: Any) -> tuple[Value, Const] | None:
     return None
 
 
-@nanopass(BLOCKED, BLOCKED)
-def fold_exponentials(program: BlockedProgram, *, enabled: bool = True) -> BlockedProgram:
+@nanopass(BLOCKED, BLOCKED, permission="relaxed_normalization")
+def fold_exponentials(program: BlockedProgram) -> BlockedProgram:
     """Fold rescaling factors into the exponentials that they multiply, and exponentials into powers of two.
 
     On loop steps, where summary and state meet: a step becomes one accumulation.
-    Preserves values within the caller's permission `relaxed_normalization`; nothing happens without it.
+    Preserves values within the caller's permission; nothing happens without it.
     """
-    if not enabled or "relaxed_normalization" not in program.permissions:
-        return program
     return _in_steps(_in_steps(program, _product), _power_of_two)
 
 

@@ -238,21 +238,24 @@ def choices(draw: st.DrawFn) -> dict[str, Any]:
     bounds = {n: 16 for n in NAMES if draw(st.booleans())}
     axes = [f"{n.lower()}{u}" for n in NAMES if n not in bounds for u in ("", "1")]  # a fragment may hold a bounded one
     sizes = {a: draw(st.sampled_from([1, 2, 4, 8])) for a in axes}
-    options: dict[str, Any] = {p.name: {} for p in PIPELINE if p.source.name == "blocked" and "enabled" in p.options}
-    for name in draw(st.lists(st.sampled_from(sorted(options)), max_size=2, unique=True)):
-        options[name]["enabled"] = False
-    options["narrow_ranges"] |= {"skip": draw(st.booleans()), "peel": draw(st.booleans())}
-    options["block_axes"] = {"sizes": sizes, "lanewise": draw(st.booleans())}
-    return options | {"bind_class": {"bounds": bounds}}
+    optional = sorted(p.name for p in PIPELINE if p.source.name == "blocked" and p.optional)
+    disable = set(draw(st.lists(st.sampled_from(optional), max_size=2, unique=True)))
+    options: dict[str, Any] = {
+        "narrow_ranges": {"skip": draw(st.booleans()), "peel": draw(st.booleans())},
+        "share_traversals": {"merge": draw(st.booleans())},
+        "block_axes": {"sizes": sizes, "lanewise": draw(st.booleans())},
+        "bind_class": {"bounds": bounds},
+    }
+    return {"options": options, "disable": disable}
 
 
-def check_passes(program: Program, extents: dict[str, int], options: dict[str, Any], order: str = "forward") -> None:
+def check_passes(program: Program, extents: dict[str, int], chosen: dict[str, Any], order: str = "forward") -> None:
     """The program behind every pass computes what the program does."""
     given_ = arguments(program, extents)
     expected = result(program, given_, extents)
     stages: list[tuple[str, Any]] = []
     try:
-        passes(program, stop_after="emit", check=True, options=options, observe=lambda p, t: stages.append((p.name, t)))
+        passes(program, stop_after="emit", check=True, observe=lambda p, t: stages.append((p.name, t)), **chosen)
     except CompileError as refusal:
         if refusal.code != "E707":  # statements in an order that one launch can't keep
             raise
@@ -268,10 +271,10 @@ def check_passes(program: Program, extents: dict[str, int], options: dict[str, A
 @given(st.data(), EXTENTS, choices(), ORDERS)
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 def test_every_pass_keeps_the_result(
-    data: st.DataObject, extents: dict[str, int], options: dict[str, Any], order: str
+    data: st.DataObject, extents: dict[str, int], chosen: dict[str, Any], order: str
 ) -> None:
     with Arena():
-        check_passes(data.draw(programs()), extents, options, order)
+        check_passes(data.draw(programs()), extents, chosen, order)
 
 
 # ---- what random programs have found
@@ -285,7 +288,9 @@ def check_store(value: Value, free: tuple[Axis, ...], extents: dict[str, int], *
     y, z = (view(n, "inout", i32, *(a.hi for a in free)) for n in "yz")
     inputs = [view(f"in_{s}", "in", i32, *(Extent(n) for n in s)) for s in SHAPES]
     store = Store(y, tuple(Coord(a) for a in free), value)
-    check_passes(Program("found", (*inputs, y, z, *(Extent(n) for n in NAMES)), (store,)), extents, options)
+    check_passes(
+        Program("found", (*inputs, y, z, *(Extent(n) for n in NAMES)), (store,)), extents, {"options": options}
+    )
 
 
 M, N, K, M1, N1 = over("M"), over("N"), over("K"), over("M", 1), over("N", 1)

@@ -91,20 +91,13 @@ def test_a_pass_that_is_left_out_is_missed(name: str) -> None:
 @pytest.mark.parametrize(
     ("step", "key", "value"),
     [
-        ("expand_contractions", "enabled", False),
         ("form_groups", "serial", "error"),
         ("block_axes", "lanewise", False),
         ("block_axes", "sizes", {"m": 32, "n": 32, "columns": 128}),
         ("order_programs", "grouping", 4),
-        ("choose_fills", "enabled", False),
-        ("share_traversals", "enabled", False),
-        ("narrow_ranges", "enabled", False),
+        ("share_traversals", "merge", False),
         ("narrow_ranges", "skip", False),
         ("narrow_ranges", "peel", False),
-        ("online", "enabled", False),
-        ("scale_out_of_maximum", "enabled", False),
-        ("fold_exponentials", "enabled", False),
-        ("contract_fma", "enabled", False),
         ("choose_launch", "num_warps", 2),
         ("choose_launch", "num_stages", 2),
     ],
@@ -115,6 +108,23 @@ def test_an_option_makes_a_difference(step: str, key: str, value: Any) -> None:
         assert texts.__wrapped__(option=option) != texts()
     else:
         assert texts(option=option) != texts()
+
+
+@pytest.mark.parametrize(
+    ("kernel", "numerics", "target", "codes"),
+    [
+        (softmax, "strict", "cpu", []),
+        (softmax, "relaxed_normalization", "cpu", []),
+        (softmax, "relaxed_normalization", "sm_90", []),
+        (softmax, "relaxed", "cpu", []),
+        (axpby, "relaxed_normalization", "cpu", ["P004"]),
+        (axpby, "relaxed_normalization", "sm_90", ["P004"]),
+        (axpby, "relaxed_normalization", "reference", []),  # it executes what the author wrote
+    ],
+)
+def test_a_permission_that_nothing_used_is_told(kernel: Any, numerics: str, target: str, codes: list[str]) -> None:
+    artifact = intent.compile(kernel, target, options=CompileOptions(numerics=numerics))
+    assert [r.code for r in artifact.remarks] == codes
 
 
 def test_all_options_are_tried_here_or_belong_to_the_launch_class() -> None:
