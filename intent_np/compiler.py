@@ -6,12 +6,15 @@ the classes that are asked for, and at a call for a class that is new.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import tempfile
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from . import __version__
 from .errors import Remark
 from .passes.base import Pass
 from .passes.form_groups import form_groups, serial_remarks
@@ -50,6 +53,13 @@ class CompileOptions:
     passes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     check: bool = False
     serial: str = "remark"
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Those that shape the program, as JSON values."""
+        shaping = {name: getattr(self, name) for name in ("numerics", "disable", "passes", "serial")}
+        made: dict[str, Any] = json.loads(json.dumps(shaping, default=str))
+        return made
 
     @property
     def permissions(self) -> tuple[str, ...]:
@@ -99,6 +109,7 @@ class Compilation:
         self.arena, self.lock = Arena(), threading.Lock()
         self.texts: dict[str, str] = {}
         self.remarks: dict[Remark, None] = {}
+        self.used: set[str] = set()  # permissions that changed the program
         with self.arena:
             self.logical = kernel.capture(constexprs, options.permissions, target_term(target))
             self.texts["logical"] = show(self.logical)
@@ -116,8 +127,13 @@ class Compilation:
             given[name] = {**values, **given.get(name, {})}
         left_out, check = set(self.options.disable), self.options.check
         watching = run_options.pop("observe", None)
+        before = program
 
         def observed(step: Pass, result: Any) -> None:
+            nonlocal before
+            if step.permission and result is not before:
+                self.used.add(step.permission)
+            before = result
             if step is form_groups:  # keep what it has to say to the author
                 self.remarks |= dict.fromkeys(r for g in result.groups if g.serial for r in serial_remarks(g))
             if watching is not None:
@@ -125,8 +141,18 @@ class Compilation:
 
         return run(program, options=given, disable=left_out, check=check, observe=observed, **run_options)
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the artifact is made by and from; the same in any process and folder."""
+        digest = hashlib.sha256(self.texts["logical"].encode()).hexdigest()
+        return {"intent_np": __version__, "source": f"sha256:{digest}", "options": self.options.facts}
+
     def said(self, artifact: Artifact) -> Artifact:
         """The artifact, with the remarks of its compilation."""
+        if self.options.permissions and not self.used and "gpu" in artifact.levels:
+            numerics = self.options.numerics
+            text = f"no pass found anything that {numerics} allows: the program is that of numerics='strict'"
+            artifact.remark("P004", text)
         for r in self.remarks:
             artifact.remark(r.code, r.text, r.span)
         return artifact
@@ -144,7 +170,7 @@ class Compilation:
                 program = self.lowered(self.normal, options=options, stop_after=LAST_SHARED, after=LAST_OF_ALL)
                 self.texts["gpu"] = show(program)
         machine = executor(self.plan, self.target, program, self.arena, checking=self.options.check)
-        return self.said(HostArtifact(self.plan, self.target, machine, texts=self.texts))
+        return self.said(HostArtifact(self.plan, self.target, machine, texts=self.texts, facts=self.facts))
 
     # ---- GPU targets
 
@@ -154,7 +180,9 @@ class Compilation:
 
         wanted = [generic_class(self.plan), *classes, *(class_of(self.plan, e) for e in examples)]
         variants = [self.variant(holds) for holds in dict.fromkeys(wanted)]
-        return self.said(DeviceArtifact(self.plan, self.target, variants, self.variant, texts=self.texts))
+        return self.said(
+            DeviceArtifact(self.plan, self.target, variants, self.variant, texts=self.texts, facts=self.facts)
+        )
 
     def launch(self, holds: VariantClass) -> tuple[Any, dict[str, str]]:
         """The last term before text, for one class, and the texts of the levels behind the shared ones."""

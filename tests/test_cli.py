@@ -76,6 +76,24 @@ def test_doctor_says_what_there_is(capsys) -> None:
     assert "XDG_CACHE_HOME" in report["environment"]
 
 
+def test_doctor_looks_at_saved_artifacts(capsys, monkeypatch, tmp_path) -> None:
+    place = tmp_path / "relu"
+    assert run(capsys, "compile", "kernels/pointwise.py:relu", "--target", "sm_90", "--out", str(place))[0] == OK
+    facts = json.loads((place / "metadata.json").read_text())["facts"]
+    assert facts["options"] == {"numerics": "strict", "disable": [], "passes": {}, "serial": "remark"}
+    assert facts["source"].startswith("sha256:")
+    found = {}
+    for capability in ((9, 0), (8, 0)):
+        monkeypatch.setattr(doctor, "driver", lambda here=capability: ((13, 0), [doctor.Gpu("one", here, 1 << 30)]))
+        _, out, _ = run(capsys, "doctor", "--json", str(place), str(tmp_path))
+        checks = {check["name"]: check for check in json.loads(out)["checks"]}
+        found[capability] = checks[str(place)]["status"]
+        assert "relu for sm_90, 2 variants, made by intent_np 0.1.0, triton 3." in checks[str(place)]["found"]
+        assert ", ptxas 1" in checks[str(place)]["found"]
+        assert checks[str(tmp_path)]["status"] == "missing"
+    assert found == {(9, 0): "ok", (8, 0): "warning"}
+
+
 def test_doctor_names_the_command_that_mends(capsys, monkeypatch) -> None:
     monkeypatch.setattr(doctor, "_version", lambda package: None if package == "ml_dtypes" else "9.9")
     monkeypatch.setattr(doctor, "driver", lambda: ((13, 0), [doctor.Gpu("H200", (9, 0), 141 << 30)]))
@@ -175,7 +193,7 @@ def test_passes_are_run_in_their_own_language_with_their_own_options(capsys, tmp
     code, _, err = run(capsys, "opt", str(file), "--pass", "onlin")
     assert code == USAGE
     assert "did you mean 'online'?" in err
-    assert run(capsys, "opt", str(file), "--pass", "online", "--option", "online.enabled=false")[0] == OK
+    assert run(capsys, "opt", str(file), "--pass", "form_groups", "--option", "form_groups.serial=error")[0] == OK
     assert run(capsys, "opt", str(file), "--pass", "online", "--option", "online.speed=3")[0] == USAGE
 
 

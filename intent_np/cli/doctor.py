@@ -14,6 +14,9 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from intent_np import __version__
+from intent_np.errors import IntentError
+
 TRITON_OLDEST, TRITON_NEWEST = (3, 6), (3, 9)
 
 
@@ -34,14 +37,22 @@ class Gpu(NamedTuple):
     memory: int
 
 
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False) -> None:
-    """Say what this machine can do and what is missing, with the command that fixes it."""
+def doctor(
+    artifact: Annotated[
+        list[Path] | None, typer.Argument(metavar="[ARTIFACT]...", help="Saved artifacts to look at too.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> None:
+    """Say what this machine can do and what is missing, with the command that fixes it.
+
+    Of a saved artifact: whether it can be loaded here, what made it, and whether this machine's GPU runs it.
+    """
     from intent_np.cli import FAILED
     from intent_np.cli.output import print_json, print_table
     from intent_np.environment import VARIABLES
 
     cuda, gpus = driver()
-    findings = list(examine(cuda, gpus))
+    findings = [*examine(cuda, gpus), *(_artifact(path, gpus) for path in artifact or ())]
     healthy = all(finding.status != "missing" for finding in findings)
     cupy_works = any(finding.name == "cupy" and finding.status == "ok" for finding in findings)
     target = "sm_{}{}".format(*gpus[0].capability) if gpus and cupy_works else "cpu"
@@ -66,6 +77,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print the repor
 
 def examine(cuda: tuple[int, int] | None, gpus: list[Gpu]) -> Iterator[Finding]:
     """All findings in the order of the stack, from Python up to the cache."""
+    yield Finding("intent_np", "ok", __version__)
     yield _python()
     yield _platform()
     yield _package("numpy", (2, 3), "arrays and the NumPy machines")
@@ -202,6 +214,21 @@ def _cupy(cuda: tuple[int, int] | None, has_gpu: bool) -> Finding:
     except Exception as problem:
         return Finding("cupy", "missing" if has_gpu else "absent", f"does not work: {problem}", fix if has_gpu else "")
     return Finding("cupy", "ok", version)
+
+
+def _artifact(path: Path, gpus: list[Gpu]) -> Finding:
+    """A saved artifact: `missing` where it can't be loaded, `warning` where no GPU here runs it."""
+    from intent_np.loading import load
+
+    try:
+        one = load(path)
+    except IntentError as problem:
+        return Finding(str(path), "missing", ": ".join(filter(None, (problem.title, problem.found))), problem.fix)
+    made_by = f", made by {one.made_by}" if one.made_by else ""
+    found = f"{one.kernel.name} for {one.target}, {len(one.variants)} variants{made_by}"
+    if one.target.is_gpu and not any(one.target.runs_on(gpu.capability) for gpu in gpus):
+        return Finding(str(path), "warning", found, f"no GPU here runs code for {one.target}: compile it for another")
+    return Finding(str(path), "ok", found)
 
 
 def _cache() -> Finding:

@@ -55,12 +55,14 @@ def run(
     if entry.case is not None:
         with np.errstate(all="ignore"):
             expected = entry.case.expected(arguments)
+    facts: dict[str, Any] = {}
     if stop_after:
         name = f"NumPy after {stop_after}"
         launch: Any = lowered_launch(entry, find_pass(stop_after).name)
     else:
         launch = compiled(entry, target)
         name = str(launch.target)
+        facts = {**launch.facts, "made_by": launch.made_by}
     launch(*arguments.values())
     rows = [
         describe(parameter.name, arguments[parameter.name], expected)
@@ -70,9 +72,9 @@ def run(
     if out:
         np.savez(out, **{row["name"]: arguments[row["name"]] for row in rows})
     if as_json:
-        print_json({"kernel": entry.title, "target": name, "outputs": rows})
+        print_json({"kernel": entry.title, "target": name, "facts": facts, "outputs": rows})
     else:
-        print(f"{entry.title} on {name}")
+        print(f"{entry.title} on {name}" + (f", made by {facts['made_by']}" if facts else ""))
         print_table(tuple(rows[0]) if rows else (), [tuple(row.values()) for row in rows])
     if any(row.get("status") == "failed" for row in rows):
         raise typer.Exit(FAILED)

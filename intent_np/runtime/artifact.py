@@ -37,7 +37,8 @@ class Artifact(ABC):
         remarks: Sequence[Remark] = (),
         facts: Mapping[str, Any] | None = None,
     ) -> None:
-        """texts: levels that all variants share, by name; facts: versions and options, as JSON values."""
+        """texts: levels that all variants share, by name; facts: what it was made by and from, as JSON values: the
+        version `intent_np`, the `options` that shaped it, and `source`, a digest of the logical program."""
         self.kernel, self.target = kernel, target
         self.texts = dict(texts or {})
         self.facts = dict(facts or {})
@@ -117,12 +118,21 @@ class Artifact(ABC):
     def explain(self) -> str:
         """What was compiled, and what was said about it."""
         lines = [self.kernel.signature, f"target {self.target}"]
+        if self.made_by:
+            lines.append(f"made by {self.made_by}")
         for variant in self.variants:
             plan = variant.plan
             lines.append(f"variant {plan.name}: grid {' * '.join(plan.grid)}, {plan.num_warps} warps")
             lines += [f"    {line}" for line in _described(plan)]
         lines += [remark.render() for remark in self.remarks]
         return "\n".join(lines)
+
+    @property
+    def made_by(self) -> str:
+        """The compilers that made it, with their versions: `intent_np 0.1.0, triton 3.6.0, ptxas 12.8`."""
+        facts = self._shown.plan.facts if self._shown else {}
+        named = {"intent_np": self.facts.get("intent_np"), **{name: facts.get(name) for name in ("triton", "ptxas")}}
+        return ", ".join(f"{name} {version}" for name, version in named.items() if version)
 
     @property
     def _shown(self) -> Variant | None:

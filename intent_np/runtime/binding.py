@@ -84,8 +84,6 @@ def bind(kernel: KernelPlan, arguments: Sequence[Any], *, outputs: bool = True) 
     extents = _extents(kernel, arrays)
     call = Call(kernel, arrays, scalars, extents, device)
     _check_strides(call)
-    if outputs:
-        check_requirements(call)
     return call
 
 
@@ -126,16 +124,6 @@ def output_shapes(call: Call, extents: Mapping[str, int]) -> dict[str, tuple[int
         except KeyError as missing:
             raise error("E410", name=missing.args[0], parameter=view.name) from None
     return shapes
-
-
-def check_requirements(call: Call) -> None:
-    """The relations between extents that the kernel was compiled with."""
-    values = call.values()
-    for text in call.kernel.requires:
-        if not expression(text)(values):
-            names = sorted(expression(text).names)
-            found = ", ".join(f"{name} = {values[name]}" for name in names)
-            raise error("E412", kernel=call.kernel.name, expected=text, found=found)
 
 
 def _array(view: ViewPlan, argument: Any) -> ArrayInfo:

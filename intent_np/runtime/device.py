@@ -154,7 +154,7 @@ class DeviceArtifact(Artifact):
     def _count_on_scalars(self) -> None:
         """Note which scalars decide a launch: those in a shape, a promise, a grid or a computed argument."""
         texts = [text for view in self.kernel.views for text in view.shape]
-        texts += [*self.kernel.requires, *self.kernel.indices]
+        texts += self.kernel.indices
         for variant in self.variants:
             texts += variant.plan.grid
             texts += [one.source for one in variant.plan.arguments if one.source not in self._layout.slots]

@@ -76,7 +76,6 @@ class KernelPlan:
 
     parameters:      in declaration order, without constexprs
     constexprs:      the bound values; integers may be used in shapes
-    requires:        expressions that must not be 0 at a call
     resident:        extents of axes that variants hold whole in registers: their length is part of the class
     indices:         bounds of index arithmetic beyond extents and addresses, which narrow offsets have to hold
     """
@@ -84,7 +83,6 @@ class KernelPlan:
     name: str
     parameters: tuple[ViewPlan | ScalarPlan, ...]
     constexprs: Mapping[str, Any] = field(default_factory=dict)
-    requires: tuple[str, ...] = ()
     resident: tuple[str, ...] = ()
     indices: tuple[str, ...] = ()
 
@@ -200,7 +198,7 @@ class VariantPlan:
     slack:          how far past an extent a masked lane may compute an address: the largest block extent
     identical:      `(view, output)` that may be one array: each element is read only by the instance that writes it,
                     and before it does
-    facts:          registers, compiler version and what else is worth keeping
+    facts:          registers; versions and options of the lower compiler
     """
 
     holds: VariantClass

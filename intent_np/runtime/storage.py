@@ -1,7 +1,7 @@
 """Artifacts as folders of readable files.
 
     softmax/
-      metadata.json           the declaration, the target, and the hash of every file below
+      metadata.json           the declaration, the target, what made it, and the hash of every file below
       logical.txt ...         the levels that all variants share, numbered in pipeline order
       a4-x1-y1-N1024/         one folder a variant
         metadata.json         how it is launched
@@ -24,6 +24,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from intent_np import __version__
 from intent_np.errors import Remark, error
 from intent_np.runtime.artifact import Artifact
 from intent_np.runtime.device import DeviceArtifact
@@ -32,7 +33,7 @@ from intent_np.runtime.plan import KernelPlan, kernel_from_json, to_json, varian
 from intent_np.runtime.variants import Variant
 from intent_np.target import Target
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Raised when old artifacts can no longer be read."""
 
 _METADATA: Final = "metadata.json"
@@ -105,7 +106,12 @@ def load(path: str | os.PathLike[str], *, revive: Revive | None = None) -> Artif
     try:
         head = json.loads((place / _METADATA).read_text(encoding="utf-8"))
         if head["format"] != FORMAT:
-            raise ValueError(f"format {head['format']}, not {FORMAT}")
+            raise error(
+                "E705",
+                path=str(place),
+                expected=f"format {FORMAT}, of intent_np {__version__}",
+                found=f"format {head['format']}, of intent_np {head['facts'].get('intent_np', 'of another version')}",
+            )
         contents = {name: _checked(place / name, digest) for name, digest in head["files"].items()}
         kernel = kernel_from_json(head["kernel"])
         target = Target(**{name: _tuple(value) for name, value in head["target"].items()})

@@ -1,6 +1,7 @@
 """An artifact is a folder of readable files that is all there or not there, and loads without the compiler."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -75,6 +76,40 @@ def test_damage_is_found(name: str, damage: str, tmp_path: Path) -> None:
         load(place)
     assert caught.value.code == "E705"
     assert Path(name).name in caught.value.found
+
+
+def test_the_same_compilation_gives_the_same_files_wherever_it_runs(tmp_path: Path) -> None:
+    import intent_np as intent
+    from intent_np.compiler import CompileOptions
+    from kernels.softmax import softmax
+
+    passes = {"block_axes": {"sizes": {"row": 4}}}
+    program = (
+        "import sys, intent_np as intent; from kernels.softmax import softmax\n"
+        f"options = intent.CompileOptions(passes={passes!r})\n"
+        "intent.compile(softmax, 'sm_90', options=options).save(sys.argv[1])\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path.cwd()), "PYTHONHASHSEED": "7"}
+    subprocess.run([sys.executable, "-c", program, str(tmp_path / "one")], check=True, cwd=tmp_path, env=environment)
+    made = intent.compile(softmax, "sm_90", options=CompileOptions(passes=passes))
+    assert files(load(tmp_path / "one")) == files(made)
+    assert made.facts["options"]["passes"] == passes
+    facts = made.variants[0].plan.facts
+    assert facts["triton"]
+    assert facts["ptxas"]
+    assert made.made_by in made.explain()
+
+
+def test_an_artifact_of_another_format_names_both_versions(tmp_path: Path) -> None:
+    place = tmp_path / "axpby"
+    example().save(place)
+    head = json.loads((place / "metadata.json").read_text())
+    (place / "metadata.json").write_text(json.dumps(head | {"format": 1, "facts": {"intent_np": "0.0.9"}}))
+    with pytest.raises(CallError) as caught:
+        load(place)
+    assert caught.value.code == "E705"
+    assert caught.value.found == "format 1, of intent_np 0.0.9"
+    assert caught.value.expected == "format 2, of intent_np 0.1.0"
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 99}', '{"format": 1, "files": {}}'])
@@ -152,7 +187,6 @@ def test_plans_survive_json() -> None:
         "k",
         (ViewPlan("x", "f16", "inout", ("N", "2 * N"), (None, "1"), "g", summed=(0,)), ScalarPlan("s", "bf16")),
         constexprs={"mode": "fast", "D": 4, "exact": True},
-        requires=("N > 0",),
         resident=("N",),
     )
     assert kernel_from_json(json.loads(json.dumps(to_json(kernel)))) == kernel

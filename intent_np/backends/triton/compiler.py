@@ -146,7 +146,12 @@ def compile_source(
         scratch_align=facts.get("global_scratch_align") or 1,
         registers=found.registers,
         stack_bytes=found.stack_bytes,
-        metadata={"provider": "triton", "version": triton.version, "target": target.name, "options": asked},
+        metadata={
+            "triton": triton.version,
+            "ptxas": triton.get_ptxas(target.compute_capability).version,
+            "target": target.name,
+            "options": asked,
+        },
     )
 
 
@@ -234,5 +239,6 @@ def _provider() -> SimpleNamespace:
         Language=Language,
         ASTSource=ASTSource,
         make_backend=make_backend,
+        get_ptxas=nvidia.get_ptxas,
         JITFunction=JITFunction,
     )
