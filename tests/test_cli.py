@@ -150,7 +150,9 @@ def test_opt_points_at_text_that_it_cannot_read(capsys, tmp_path, monkeypatch) -
     (tmp_path / "relu.txt").write_text(RELU.replace("load x[row]", "lod x[row]"))
     code, out, err = run(capsys, "opt", "relu.txt", "--level", "normal")
     assert (code, out) == (FAILED, "")
-    assert err.startswith("relu.txt:6:3: E701 the text is not a normal program\n    6 |   store y[row]")
+    assert err.startswith("relu.txt:6:27: E701 the text is not a normal program\n    6 |   store y[row]")
+    assert "expected: a term of normal or a name defined above\n  found:    'lod'" in err
+    assert "did you mean 'load'?" in err
     code, _, err = run(capsys, "opt", "relu.txt", "--level", "nrmal")
     assert code == USAGE
     assert "did you mean 'normal'?" in err
@@ -251,6 +253,22 @@ def test_verify_reports_every_kernel(capsys) -> None:
     assert code == OK
     assert report["summary"] == {"ok": len(report["kernels"])}
     assert {check["machine"] for kernel in report["kernels"] for check in kernel["checks"]} == {"gpu"}
+
+
+def test_a_kernel_without_an_oracle_is_not_counted_as_verified(capsys, tmp_path) -> None:
+    file = tmp_path / "alone.py"
+    file.write_text(
+        "import intent_np as intent\nimport intent_np.language as I\n\n\n@intent.kernel\n"
+        "def twice(x: I.In[I.f32, ('N',)], y: I.Out[I.f32, ('N',)]):\n    y[:] = x[:] * 2.0\n"
+    )
+    code, out, _ = run(capsys, "verify", str(file), "--machine", "cpu", "--json")
+    report = json.loads(out)
+    assert (code, report["summary"]) == (OK, {"no oracle": 1})
+    assert report["kernels"][0]["checks"][0]["status"] == "no oracle"
+    code, out, _ = run(capsys, "verify", str(file), "kernels/pointwise.py:relu", "--machine", "cpu")
+    assert code == OK
+    assert "1 no oracle, 1 ok on cpu" in out
+    assert "cpu: the kernel is in no list CASES" in out
 
 
 def test_passes_are_timed_on_kernels(capsys) -> None:

@@ -30,7 +30,8 @@ def build(
     """Compile every kernel of CORPUS into OUT; one bad kernel never stops the rest.
 
     Writes OUT/<module>.<kernel>/, OUT/manifest.json and OUT/index.html.  A construct that TARGET can't execute yet is
-    told and is no failure: that kernel is `reference only`.  Exits with 1 if any other kernel is not ok.
+    no failure but told: that kernel is `reference only`.  One that was to be verified and can't be has `no oracle`.
+    Exits with 1 if any other kernel is not ok.
     """
     from intent_np.cli import FAILED
     from intent_np.cli.output import print_json

@@ -101,12 +101,13 @@ def _parse(text: str, language: Language, file: str) -> Any:
     try:
         program = parse(text, language)
     except ParseError as problem:
-        # The parser's message opens with the line that it stopped at: "line 6: expected ']', found 'x'".
-        place, _, message = str(problem).partition(": ")
-        number = int(place.removeprefix("line "))
-        line = [*text.splitlines(), ""][number - 1]
-        span = Span(file, number, len(line) - len(line.lstrip()) + 1, len(line) + 1, line)
-        raise error("E701", span, language=language.name, found=message) from None
+        token = problem.token
+        line = [*text.splitlines(), ""][token.line - 1]
+        span = Span(file, token.line, token.column, token.column + max(len(token.text), 1), line)
+        raise error(
+            "E701", span, language=language.name, name=token.text, expected=problem.expected, found=problem.found,
+            candidates=problem.candidates,
+        ) from None  # fmt: skip
     check(program, language, f"in {file}")
     return program
 

@@ -40,8 +40,9 @@ NOTHING: Final[dict[str, Any]] = {"variants": [], "files": {}, "checks": []}
 """What there is to tell about a kernel that was not built."""
 
 
-FINE: Final = ("ok", "reference only")
-"""What no build fails for: `reference only` is a kernel with a construct that the target can't execute yet."""
+FINE: Final = frozenset({"ok", "reference only", "no oracle"})
+"""What no build fails for: `reference only` is a kernel with a construct that the target can't execute yet, `no oracle`
+one that was to be verified and has nothing to be compared with."""
 
 
 def jobs(
@@ -118,11 +119,13 @@ def _files(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def _record(outcome: Outcome[Job, dict[str, Any]]) -> dict[str, Any]:
-    """The manifest entry: `status` is the worker's, `wrong` after a verdict that is not fine, or `reference only`."""
+    """The manifest entry: `status` is the worker's, `wrong` after a verdict that is not fine, `reference only`, or
+    `no oracle` where the kernel was to be verified and could not be."""
     job, value = outcome.job, outcome.value or {"seconds": outcome.seconds, **NOTHING}
     verdicts = {check["status"] for check in value["checks"]}
-    limited = "text" in value or "reference only" in verdicts
-    status = "wrong" if verdicts - {*FINE, "skipped"} else "reference only" if limited else "ok"
+    if "text" in value:
+        verdicts.add("reference only")
+    status = "wrong" if verdicts - FINE else next((s for s in ("reference only", "no oracle") if s in verdicts), "ok")
     return {
         "module": job.module,
         "kernel": job.name,

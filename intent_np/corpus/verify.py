@@ -22,9 +22,9 @@ class Verdict:
     """What became of one kernel on one machine.
 
     `status` is `ok`, `failed` (a result outside its bound, or an error of ours), `defect` (any other exception),
-    `reference only` (the machine can't execute a construct yet, and says so) or `skipped`.  `cases` counts the calls
-    compared; `max_error` is the largest absolute error and `max_ratio` the largest error in units of its bound.  `text`
-    names what went wrong first.
+    `reference only` (the machine can't execute a construct yet, and says so) or `no oracle` (nothing was run, since
+    there is nothing to compare with).  `cases` counts the calls compared; `max_error` is the largest absolute error and
+    `max_ratio` the largest error in units of its bound.  `text` names what went wrong first.
     """
 
     machine: str
@@ -73,7 +73,7 @@ def calls(case: Any, thorough: bool = False) -> Iterator[Call]:
 def verify(entry: Entry, machine: str, thorough: bool = False) -> Verdict:
     """Run the entry's calls on `machine`; stop at the first wrong one."""
     if entry.case is None:
-        return Verdict(machine, "skipped", text="no oracle: the kernel is not in a list CASES")
+        return Verdict(machine, "no oracle", text="the kernel is in no list CASES: there is nothing to compare it with")
     return verify_calls(entry, machine, calls(entry.case, thorough))
 
 

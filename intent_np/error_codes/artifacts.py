@@ -7,8 +7,9 @@ ROWS = (
         "E701",
         COMPILE,
         "the text is not a {language} program",
-        "A text form is parsed exactly as it is printed.",
-        "correct the text at the marked place",
+        "A program is read in the form in which it is printed: definitions first, then the program.",
+        "correct the text at the marked place; specs/{language}.md has the grammar, and "
+        "intent-np compile FILE --print {language} a program to compare with",
     ),
     ErrorCode(
         "E702",

@@ -10,6 +10,7 @@ import re
 import struct
 import types
 import typing
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -32,17 +33,22 @@ CLOSING = (")", "]", "}", ":", ";", "=")
 _INFIX = {op.infix: op for op in OPERATORS.values() if op.infix}
 
 
-class ParseError(ValueError):
-    """Text that is no term of the language; says the line and what was expected."""
-
-
 @dataclass(slots=True)
 class Token:
     kind: str
     text: str
     line: int
+    column: int
     indent: int
     first: bool
+
+
+class ParseError(ValueError):
+    """Text that is no term of the language: the token, what was expected, and the words that may stand there."""
+
+    def __init__(self, token: Token, found: str, expected: str = "", candidates: Iterable[str] = ()) -> None:
+        super().__init__(f"line {token.line}: " + (f"expected {expected}, found {found}" if expected else found))
+        self.token, self.found, self.expected, self.candidates = token, found, expected, tuple(candidates)
 
 
 def tokens(text: str) -> list[Token]:
@@ -51,9 +57,9 @@ def tokens(text: str) -> list[Token]:
         indent, first = len(line) - len(line.lstrip()), True
         for m in _TOKEN.finditer(line):
             if m.lastgroup:
-                out.append(Token(m.lastgroup, m[0], n, indent, first))
+                out.append(Token(m.lastgroup, m[0], n, m.start() + 1, indent, first))
                 first = False
-    out.append(Token("end", "", len(text.splitlines()) + 1, -1, True))
+    out.append(Token("end", "", len(text.splitlines()) + 1, 1, -1, True))
     return out
 
 
@@ -79,9 +85,9 @@ class Parser:
     def tok(self) -> Token:
         return self.toks[self.at]
 
-    def fail(self, expected: str) -> ParseError:
+    def fail(self, expected: str, candidates: Iterable[str] = ()) -> ParseError:
         found = repr(self.tok.text) if self.tok.text else "the end"
-        return ParseError(f"line {self.tok.line}: expected {expected}, found {found}")
+        return ParseError(self.tok, found, expected, candidates)
 
     def next(self) -> Token:
         self.at += 1
@@ -162,7 +168,7 @@ class Parser:
         try:
             return make()
         except (TypeError, OverflowError) as e:
-            raise ParseError(f"line {self.toks[self.at - 1].line}: {e}") from e
+            raise ParseError(self.toks[self.at - 1], str(e)) from e
 
     def coerce(self, t: Any, sort: type[Term]) -> Any:
         if isinstance(t, AxisLike) and not isinstance(t, Physical) and issubclass(sort, Value):
@@ -200,7 +206,7 @@ class Parser:
         for c in self.by_keyword.get(t.text, []):
             if not c.binds or issubclass(c, sort):
                 return self.template(c, None)
-        raise self.fail(f"a term of {self.language.name} or a name defined above")
+        raise self.fail(f"a term of {self.language.name} or a name defined above", (*self.by_keyword, *self.env))
 
     def constant(self) -> Const:
         v = self.number()
@@ -369,7 +375,7 @@ def parse(text: str, language: Language) -> Any:
     try:
         return parser.program()
     except RecursionError:
-        raise ParseError(f"line {parser.tok.line}: nested too deeply; define a part of it") from None
+        raise ParseError(parser.tok, "nested too deeply; define a part of it") from None
 
 
 __all__ = ["Apply", "ParseError", "Parser", "parse"]
