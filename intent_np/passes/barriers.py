@@ -56,16 +56,19 @@ class _Search:
     def block(self, body: Iterable[Any], pending: set[Any]) -> None:
         """Walk statements in order; `pending` holds the accesses that no barrier has closed, and is updated."""
         apart: set[Any] = set()  # what the loops over the range up to here did to its elements
-        end: Any = None
+        ends: tuple[Any, Any] = None, None
         for s in body:
             if isinstance(s, Sync):
                 pending.clear()
             if isinstance(s, Sync | Dispatch):
                 continue
             inner = s.body if isinstance(s, (For, If)) else ()
-            if not isinstance(s, For) or s.lo is not end:
-                apart = set()
-            end = s.hi if isinstance(s, For) else None
+            if isinstance(s, For):
+                if s.lo is not ends[1] and s.hi is not ends[0]:
+                    apart = set()
+                ends = s.lo, s.hi
+            elif not isinstance(s, Let):
+                apart, ends = set(), (None, None)
             for _ in range(2 if isinstance(s, For) else 1):  # twice, for what an iteration leaves to the next
                 inside = pending - apart
                 self.block(inner, inside)

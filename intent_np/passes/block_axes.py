@@ -18,9 +18,10 @@ from ..terms.blocked import BLOCKED, BlockedGroup, BlockedProgram, Fold, Slice, 
 from ..terms.core import inherit, replace, walk
 from ..terms.grouped import GROUPED, GroupedProgram
 from ..terms.index import AxisLike, Value, conjunction, const, lt, select
-from ..terms.normal import Contract, Coord, Load, Part, Reduce, Region, Store, builtin, identity
+from ..terms.normal import Contract, Coord, Load, Part, Proj, Reduce, Region, Scan, Store, builtin, identity
 from .base import nanopass
 from .blocks import fragments
+from .scans import prefixes, scanned
 
 
 @nanopass(GROUPED, BLOCKED)
@@ -44,6 +45,7 @@ class _Blocking:
     def __init__(self, fragment: dict[Any, AxisLike], lanewise: bool) -> None:
         self.fragment, self.lanewise = fragment, lanewise
         self.done: dict[Any, Any] = {}
+        self.prefixes: dict[Scan, tuple[Any, ...]] = {}  # the components of a scan
 
     def __call__(self, root: Any) -> Any:
         for t in walk(root):
@@ -63,6 +65,11 @@ class _Blocking:
                 )
             case Reduce() | Contract() | Region():
                 return self._bind(t)
+            case Scan():
+                self.prefixes[t] = found = self._scan(t)
+                return found[0]
+            case Proj(Scan() as scan, position):
+                return self.prefixes[scan][position]
             case Load():
                 return self._guarded(node(t.rebuild(self.done)))  # type: ignore[attr-defined]
             case Store():
@@ -89,7 +96,9 @@ class _Blocking:
         lanes = t.value.lanes.union(*(i.lanes for i in t.index), t.valid.lanes if t.valid is not None else ())
         ordered = sorted(lanes, key=lambda a: a.digest)
         effect: Any = node(replace(t, valid=conjunction(t.valid, *(self._guard(a) for a in ordered))))
-        for a in dict.fromkeys(a for i in reversed(t.index) for a in sorted(i.lanes, key=lambda a: a.digest)):
+        nest = dict.fromkeys(a for i in reversed(t.index) for a in sorted(i.lanes, key=lambda a: a.digest))
+        carried = scanned(t.value, t.valid, *t.index)  # their loops are innermost, since they carry states
+        for a in sorted(nest, key=lambda a: a not in self.fragment or self.of(a) not in carried):
             if a in self.fragment and isinstance(self.of(a), Slice):
                 s = self.of(a)
                 effect = Traverse(s, substitute(effect, {Coord(a): Coord(s)}))
@@ -120,9 +129,18 @@ class _Blocking:
         core = node(Reduce(s, t.combine, values, t.identities))
         return Fold(s, t.combine, self._components(core), t.identities)
 
-    def _components(self, t: Any) -> tuple[Any, ...]:
-        from ..terms.normal import Proj
+    def _scan(self, t: Scan) -> tuple[Any, ...]:
+        """The components of a scan at the member in hand."""
+        s = self.of(t.axis)
+        here = {Coord(t.axis): Coord(s)}
+        values = tuple(substitute(self.done[v], here) for v in t.values)
+        if t.reverse:  # padded lanes come first
+            values = tuple(self._masked(v, s, i) for v, i in zip(values, t.identities, strict=True))
+        block = inherit(t, node(Scan(s, t.combine, values, t.identities, t.reverse)))
+        found = self._components(block)
+        return prefixes(t, s, found) if isinstance(s, Slice) and not isinstance(t.axis, Part) else found
 
+    def _components(self, t: Any) -> tuple[Any, ...]:
         return (t,) if not isinstance(t.type, tuple) else tuple(Proj(t, i) for i in range(len(t.type)))
 
     def _masked(self, v: Any, s: Any, neutral: Any) -> Any:

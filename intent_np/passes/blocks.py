@@ -17,7 +17,7 @@ from ..terms.blocked import Point, Slice, Tile, Whole
 from ..terms.core import arena, find, inherit, named, walk
 from ..terms.grouped import Group
 from ..terms.index import AxisLike, Physical, is_const
-from ..terms.normal import Axis, Contract, Coord, Load, Region, Store
+from ..terms.normal import Axis, Contract, Coord, Load, Region, Scan, Store
 from .expand_contractions import free_axes
 from .legalize_dot import ACCUMULATORS
 from .roles import axes, contiguous, extent_bound, is_resident
@@ -45,6 +45,9 @@ def fragments(group: Group, sizes: Mapping[str, int], names: set[str]) -> dict[A
     if any(b not in group.workset for b in owners):
         raise error("E708", construct="a domain whose bounds vary along an axis that instances do not own")
     points = {Coord(b): Coord(Point(b)) for b in owners}  # type: ignore[arg-type]
+    directions: dict[Any, set[bool]] = {}
+    for t in find(group.effects, Scan):
+        directions.setdefault(t.axis, set()).add(t.reverse)
     out: dict[Axis, AxisLike] = {}
     for a in every:
         label = arena().names.get(a, "i")
@@ -56,7 +59,8 @@ def fragments(group: Group, sizes: Mapping[str, int], names: set[str]) -> dict[A
         kind: Any = Tile if program else Whole if a in resident else Slice
         least = (extent_bound(a) or 1) if kind is Whole else 1  # a whole axis fits its fragment
         size = Physical(_parameter(label, names), power_of_two(max(n, least)))
-        out[a] = named(kind(_at(a, points), size), label)
+        more = (True,) if kind is Slice and directions.get(a) == {True} else ()  # the loop follows the scans
+        out[a] = named(kind(_at(a, points), size, *more), label)
     return out
 
 

@@ -13,7 +13,7 @@ from ..terms.blocked import BLOCKED, BlockedProgram
 from ..terms.core import find, replace, rewrite, walk
 from ..terms.dtypes import bool_
 from ..terms.index import Const, apply, conjuncts, is_op
-from ..terms.normal import Contract, Load, Reduce, holds
+from ..terms.normal import Contract, Load, Reduce, Scan, holds
 from .base import nanopass
 
 FILLS = (0, float("-inf"), float("inf"))
@@ -47,7 +47,7 @@ def _where_false(v: Any, q: Any) -> Any:
     """`v` in the lanes where `q` is false.  A reduction over an axis of `q` has all lanes, so it stays what it is."""
 
     def closed(t: Any) -> bool:
-        return isinstance(t, (Reduce, Contract)) and t.axis in q.lanes or binder(t) in q.lanes | q.needs
+        return isinstance(t, (Reduce, Scan, Contract)) and t.axis in q.lanes or binder(t) in q.lanes | q.needs
 
     inside: set[Any] = set()
     stack = [v]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ..terms.core import find, replace, walk
 from ..terms.normal import Target
-from ..terms.triton import TRITON, Block, Dot, ForRange, Function, LoadAt, ReduceCall
+from ..terms.triton import TRITON, Block, Dot, ForRange, Function, LoadAt, ReduceCall, ScanCall
 from .base import nanopass
 
 SHARED = 227 * 1024
@@ -108,7 +108,7 @@ def gather(function: Function) -> Facts:
         staged=max((_staged(loop) for loop in loops), default=0),
         elements=_elements(largest) if largest else 1,
         rank=len(largest.shape) if largest else 0,
-        reduces=any(True for _ in find(function, ReduceCall)),
+        reduces=any(True for _ in find(function, (ReduceCall, ScanCall))),
         loops=bool(loops),
     )
 

@@ -10,11 +10,12 @@ from typing import Any
 
 from ..errors import error
 from ..rules.facts import at_most
+from ..rules.simplify import node
 from ..terms.blocked import Base, BlockedProgram, Carry, Loop, Perform, Segment, scoped
 from ..terms.core import arena, find, inherit, rewrite, walk
 from ..terms.dtypes import index
 from ..terms.gpu import Broadcast, For, Full, Let, Sync, Var, variable
-from ..terms.index import add, apply, is_const, is_op
+from ..terms.index import add, apply, const, is_const, is_op, mul, sub
 from ..terms.normal import Load, Proj, Store, View, builtin_name
 from .emit_values import Values
 from .scopes import LEAVES, Scope, changes, integral, overtaken, read_later, writes
@@ -110,14 +111,17 @@ class Effects(Values):
         lanes = [frozenset(a.size for a in s) for s in loop.component_lanes()]
         states = [self._state(loop, i, d, s) for i, (d, s) in enumerate(zip(loop.infer(), lanes, strict=True))]
         bounds = self._bounds(loop)
-        for segment, (lo, hi) in zip(loop.segments, bounds, strict=True):
+        segments = list(zip(loop.segments, bounds, strict=True))
+        for segment, (lo, hi) in segments[:: -1 if loop.slice.descending else 1]:
             if lo is not hi and not at_most(segment.hi, segment.lo):
                 home.body.append(self._segment(loop, segment, lo, hi, states))
         home.done[loop] = states
         self.scope = here
 
     def _state(self, loop: Loop, i: int, d: Any, lanes: Any) -> Var:
-        var = variable(self.fresh(self.names.get(Proj(loop, i)) or self._state_hint(loop, i)), d, lanes)
+        carry = Carry(loop.slice, i, d, tuple(sorted(loop.component_lanes()[i], key=lambda a: a.digest)))
+        hint = self.names.get(Proj(loop, i)) or self.names.get(carry) or self._state_hint(loop, i)
+        var = variable(self.fresh(hint), d, lanes)
         self.scope.body.append(Let(var, Full(integral(loop.identities[i].value), d, var.varies)))
         return var
 
@@ -160,11 +164,21 @@ class Effects(Values):
 
     def _segment(self, loop: Loop, segment: Segment, lo: Any, hi: Any, states: list[Var]) -> For:
         outer = self.scope
-        first = Var(self.fresh(self.names.get(loop.slice, "i") + "0"), index)
+        label = self.names.get(loop.slice, "i")
+        counted = first = Var(self.fresh(label + ("_done" if loop.slice.descending else "0")), index)
         outer.taken.discard(first.name)
+        back: Any = None
+        if loop.slice.descending:  # the loop counts what lies behind it
+            blocks = node(apply("ceil_div", node(sub(hi, lo)), loop.slice.size))
+            ends = node(add(node(add(lo, lo)), node(mul(node(sub(blocks, const(1))), loop.slice.size))))
+            back = self.let(ends, label + "_ends", outer)
+            first = Var(self.fresh(label + "0"), index)
+            outer.taken.discard(first.name)
         self.scope = Scope(outer, loop.slice, first, (*segment.values, *segment.effects))
-        self.scope.taken.add(first.name)
+        self.scope.taken |= {counted.name, first.name}
         self.open.append(self.scope)
+        if back is not None:
+            self.scope.body.append(Let(first, sub(back, counted)))
         for c in scoped((*segment.values, *segment.effects), loop.slice):
             if isinstance(c, Carry) and c.slice is loop.slice:
                 self.scope.done[c] = states[c.position]
@@ -173,7 +187,7 @@ class Effects(Values):
         outer.below |= self.scope.taken | self.scope.below
         body, self.scope = tuple(self.scope.body), outer
         self.open.pop()
-        return For(first, lo, hi, loop.slice.size, tuple(states), body, segment.note)
+        return For(counted, lo, hi, loop.slice.size, tuple(states), body, segment.note)
 
     def _advance(self, segment: Segment, states: list[Var]) -> None:
         """Assign the next states; all are functions of the present ones, so none is overwritten before its last use."""

@@ -11,7 +11,7 @@ from ..terms.blocked import BlockedProgram, Loop
 from ..terms.core import arena, find, inherit
 from ..terms.gpu import ContractInto, Let, Var, variable
 from ..terms.index import Extent, Physical, Stride, is_op
-from ..terms.normal import Contract, Coord, Load, Reduce, builtin_name
+from ..terms.normal import Contract, Coord, Load, Reduce, Scan, builtin_name
 from ..terms.text import reserved
 from .scopes import Below, Scope
 
@@ -70,6 +70,8 @@ class Naming:
             return f"{t.view.name}_value"
         if isinstance(t, Reduce):
             return {"max": "largest", "min": "least", "sum": "total"}.get(builtin_name(t.combine) or "", "reduced")
+        if isinstance(t, Scan):
+            return "prefix"
         if isinstance(t, (Contract, ContractInto)):
             return "product"
         if is_op(t, "lt") and isinstance(t.args[0], Coord) and t.args[0].axis in self.names:

@@ -13,7 +13,7 @@ from ..terms.core import inherit
 from ..terms.dtypes import index
 from ..terms.gpu import Broadcast, ContractInto, Full, Range
 from ..terms.index import Apply, Physical, add, apply, is_const, is_op
-from ..terms.normal import Contract, Coord, Load, Proj, Reduce
+from ..terms.normal import Contract, Coord, Load, Proj, Reduce, Scan
 from .emit_names import Naming
 from .scopes import LEAVES, Scope, integral, is_test
 
@@ -70,10 +70,10 @@ class Values(Naming):
             or is_test(built)
             or not built.children()
             or isinstance(t.type, tuple)
-            and not isinstance(t, Reduce)
+            and not isinstance(t, (Reduce, Scan))
         ):
             return False
-        if isinstance(built, (Load, Reduce, ContractInto)) or (isinstance(t, Coord) and t.lanes):
+        if isinstance(built, (Load, Reduce, Scan, ContractInto)) or (isinstance(t, Coord) and t.lanes):
             return True
         depth = self.depth[built] = 1 + max(self.depth.get(c, 0) for c in built.children())
         return home.uses.get(t, 0) > 1 or t in self.names or depth > DEEPEST
@@ -85,7 +85,7 @@ class Values(Naming):
                 return []
             case Proj():
                 return [] if isinstance(t.value, Loop) else [t.value]
-            case Reduce():
+            case Reduce() | Scan():
                 return list(t.values)
             case Contract():
                 return [t.left, t.right]
@@ -111,6 +111,12 @@ class Values(Naming):
                 size = _size(t.axis)
                 values = tuple(self._with_lane(self.emit(v), size) for v in t.values)
                 return Reduce(size, t.combine, values, t.identities)
+            case Scan():
+                size = _size(t.axis)
+                given = [self.emit(v) for v in t.values]
+                lanes = frozenset((size,)).union(*(v.lanes for v in given))
+                values = tuple(self._with_lanes(v, lanes) for v in given)
+                return Scan(size, t.combine, values, t.identities, t.reverse)
             case Contract():
                 left, right = self._sides(t)
                 extents = tuple(sorted((left.lanes | right.lanes) - {_size(t.axis)}, key=lambda p: p.name))
@@ -134,6 +140,10 @@ class Values(Naming):
 
     def _with_lane(self, v: Any, size: Physical) -> Any:
         return v if size in v.lanes else Broadcast(v, (size,))
+
+    def _with_lanes(self, v: Any, lanes: frozenset[Any]) -> Any:
+        missing = tuple(sorted(lanes - v.lanes, key=lambda p: p.name))
+        return Broadcast(v, missing) if missing else v
 
     def _reaching(self, index: tuple[Any, ...], valid: Any) -> tuple[Any, ...]:
         """An address that varies along every axis of its validity."""

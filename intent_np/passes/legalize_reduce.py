@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..terms.core import rewrite
+from ..terms.core import replace, rewrite
 from ..terms.dtypes import bool_, i32
-from ..terms.gpu import GPU, Kernel, Reduce
+from ..terms.gpu import GPU, Kernel, Reduce, Scan
 from ..terms.index import Cast, Value, apply, const
 from ..terms.normal import builtin, builtin_name, identity
 from .base import nanopass
@@ -26,12 +26,12 @@ def legalize_reduce(kernel: Kernel) -> Kernel:
     Stands before lowering, because it says with terms what Triton would do silently.
     Preserves values: wrapping sums and products commute with truncation, maxima of the wider type are the same.
     """
-    (new,) = rewrite((kernel,), lambda t: legal(t) if isinstance(t, Reduce) else t)
+    (new,) = rewrite((kernel,), lambda t: legal(t) if isinstance(t, (Reduce, Scan)) else t)
     return new  # type: ignore[no-any-return]
 
 
-def legal(t: Reduce) -> Value:
-    """The reduction over 32-bit operands, where its dtype is narrower and the combine a builtin."""
+def legal(t: Reduce | Scan) -> Value:
+    """The reduction (or scan) over 32-bit operands, where its dtype is narrower and the combine a builtin."""
     name = builtin_name(t.combine)
     if name is None:
         return t
@@ -43,6 +43,6 @@ def legal(t: Reduce) -> Value:
     return t
 
 
-def over_i32(t: Reduce, name: str) -> Reduce:
-    """The builtin reduction `name` of the operand as 32-bit integers."""
-    return Reduce(t.axis, builtin(name, i32), (Cast(t.values[0], i32),), (identity(name, i32),))
+def over_i32(t: Reduce | Scan, name: str) -> Value:
+    """The builtin reduction (or scan) `name` of the operand as 32-bit integers."""
+    return replace(t, combine=builtin(name, i32), values=(Cast(t.values[0], i32),), identities=(identity(name, i32),))  # type: ignore[no-any-return]

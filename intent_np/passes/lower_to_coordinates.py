@@ -22,7 +22,8 @@ from ..terms.dtypes import index
 from ..terms.index import Apply, Cast, Const, Value, add, apply, conjunction, const, is_const, mul
 from ..terms.normal import NORMAL, Axis, Contract, Coord, Load, Program, Proj, Reduce, Store, View, builtin, identity
 from .base import nanopass
-from .lower_regions import Positions, RegionLowering, refused
+from .lower_regions import Positions, refused
+from .lower_scans import ScanLowering
 
 
 @nanopass(L.LOGICAL, NORMAL)
@@ -39,7 +40,7 @@ def lower_to_coordinates(program: L.LogicalProgram) -> Program:
 Asked = tuple[Any, Positions]
 
 
-class _Lowering(RegionLowering):
+class _Lowering(ScanLowering):
     def __init__(self, program: L.LogicalProgram) -> None:
         super().__init__()
         self.memo: dict[Asked, Any] = {}
@@ -108,6 +109,8 @@ class _Lowering(RegionLowering):
         elif isinstance(v, L.TensorReduce):
             found = self._merged(v.values, len(L.broadcast(tuple(L.shape_of(x) for x in v.values))))
             found[v.dimension : v.dimension + 1] = [None] if v.keepdims else []
+        elif isinstance(v, L.TensorScan) or isinstance(v, Proj) and isinstance(v.value, L.TensorScan):
+            found = self._merged((v.value if isinstance(v, Proj) else v).values, len(shape))  # type: ignore[attr-defined]
         elif isinstance(v, L.TensorContract):
             summed, paired = {p[0] for p in v.summed}, {p[1] for p in (*v.summed, *v.batch)}
             found = [d for i, d in enumerate(self.domains(v.left)) if i not in summed]
@@ -144,6 +147,9 @@ class _Lowering(RegionLowering):
 
     def scalar(self, v: Value) -> Any:
         return self.at(v)
+
+    def guarded(self, v: Any, condition: Value) -> Any:
+        return _guarded(v, condition)
 
     def at(self, v: Any, where: Positions = ()) -> Any:
         """The element of `v` at these positions, one for each of its dimensions.
@@ -217,6 +223,10 @@ class _Lowering(RegionLowering):
                 return (yield v.value, self._reshaped(L.shape_of(v.value), v.shape, where))
             case L.TensorReduce():
                 return (yield from self._reduce(v, where))
+            case L.TensorScan():
+                return (yield from self.scan(v, 0, where))
+            case Proj(L.TensorScan() as scan, component):
+                return (yield from self.scan(scan, component, where))
             case L.TensorContract():
                 return (yield from self._contract(v, where))
             case L.Histogram():

@@ -16,7 +16,7 @@ from typing import Any
 from ..backends.triton.names import Names
 from ..terms.core import find, rewrite, walk
 from ..terms.dtypes import DType, i32, i64, index
-from ..terms.gpu import GPU, Dispatch, For, If, Kernel, Let, Proj, Reduce, Store, Sync, Var
+from ..terms.gpu import GPU, Dispatch, For, If, Kernel, Let, Proj, Reduce, Scan, Store, Sync, Var
 from ..terms.index import Physical, Stride, Value, conjunction, is_const, le, lt, mul
 from ..terms.triton import (
     TRITON,
@@ -64,7 +64,7 @@ class _Lowering:
         self.spelled: dict[Any, str] = {}
         self.waiting = waiting(kernel.body)
         self.carried = {v for loop in find(kernel, For) for v in loop.carries}
-        self.has_tuples = any(isinstance(t.type, tuple) for t in find(kernel, Reduce))
+        self.has_tuples = any(isinstance(t.type, tuple) for t in find(kernel, (Reduce, Scan)))
         for p in kernel.parameters:
             self.values.parameter(p, self.values.dtype(p.type) if p.type is not index else self._width(p))
         for v in find(kernel, Stride):
@@ -247,7 +247,7 @@ class _Lowering:
         if isinstance(s, (For, If)):
             roots = [s.lo, s.hi, s.step] if isinstance(s, For) else [s.condition]
         for t in walk(*roots):
-            if not isinstance(t, Reduce) or not isinstance(t.type, tuple) or t in self.values.tuples:
+            if not isinstance(t, (Reduce, Scan)) or not isinstance(t.type, tuple) or t in self.values.tuples:
                 continue
             e = self.values.lower(t)
             hints: dict[int, Var] = {}

@@ -31,6 +31,7 @@ from ..terms.triton import (
     Name,
     Pointwise,
     ReduceCall,
+    ScanCall,
     StoreAt,
     assigned,
     bodies,
@@ -47,7 +48,7 @@ SHORT = 3
 LONG = 6
 """A mask of more operators is named even if it is used once."""
 
-WORK = (Pointwise, ConvertTo, ReduceCall, Dot, LoadAt)
+WORK = (Pointwise, ConvertTo, ReduceCall, ScanCall, Dot, LoadAt)
 
 
 @nanopass(TRITON, TRITON)
@@ -136,7 +137,7 @@ class _Naming:
             return False  # some of its positions only broadcast: the whole that it is part of may be worth a name
         if mask and self.weight(e) > LONG:
             return True
-        costs = e.type.dtype.is_float or isinstance(e, (ReduceCall, Dot, LoadAt))
+        costs = e.type.dtype.is_float or isinstance(e, (ReduceCall, ScanCall, Dot, LoadAt))
         return uses > 1 and (costs or self.weight(e) >= SHORT)
 
     def weight(self, e: Any) -> int:

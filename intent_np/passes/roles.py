@@ -15,7 +15,7 @@ from ..rules.simplify import simplify
 from ..runtime.classes import RESIDENT_LIMIT
 from ..terms.core import contains, find, walk
 from ..terms.index import is_const, sub
-from ..terms.normal import Axis, Contract, Coord, Effect, Load, Part, Reduce, Region, Store, varying
+from ..terms.normal import Axis, Contract, Coord, Effect, Load, Part, Reduce, Region, Scan, Store, varying
 
 STRIDED_LIMIT = 64  # lanes of an axis along which no view is contiguous: its rows are read a tile at a time
 CONTRACTED_LIMIT = 256  # lanes of an axis that is summed by a contraction, whose operands are two-dimensional
@@ -52,8 +52,8 @@ def contiguous(roots: Iterable[Any]) -> dict[Any, int]:
 
 
 def structured(roots: Iterable[Any]) -> list[Any]:
-    """Reductions, contractions and regions, whose work a program block could repeat."""
-    return list(find(tuple(roots), (Reduce, Contract, Region)))  # type: ignore[arg-type]
+    """Reductions, scans, contractions and regions, whose work a program block could repeat."""
+    return list(find(tuple(roots), (Reduce, Scan, Contract, Region)))  # type: ignore[arg-type]
 
 
 def program_axes(effects: tuple[Effect, ...]) -> tuple[Axis, ...]:
@@ -86,7 +86,7 @@ def axes(roots: Iterable[Any]) -> list[Axis]:
     """Every logical axis below the roots, in first-use order."""
     found: dict[Axis, None] = {}
     for t in walk(*roots):
-        a = t.axis if isinstance(t, (Coord, Reduce, Contract, Region)) else None
+        a = t.axis if isinstance(t, (Coord, Reduce, Scan, Contract, Region)) else None
         a = a.axis if isinstance(a, Part) else a
         if isinstance(a, Axis):
             found[a] = None

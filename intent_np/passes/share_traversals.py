@@ -8,12 +8,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..rules.simplify import node
-from ..terms.blocked import BLOCKED, BlockedProgram, Fold, Loop, Perform, Segment, Traverse
-from ..terms.core import children, find, inherit, replace, walk
+from ..rules.simplify import node, substitute
+from ..terms.blocked import (
+    BLOCKED,
+    BlockedProgram,
+    Carry,
+    Fold,
+    Loop,
+    Perform,
+    Running,
+    Segment,
+    Traverse,
+    scoped,
+)
+from ..terms.core import children, find, inherit, named, replace, walk
 from ..terms.grouped import Sync
 from ..terms.normal import Load, Proj, Store
 from .base import nanopass
+from .lower_regions import refused
 
 
 @nanopass(BLOCKED, BLOCKED, needed="makes the loops that the passes behind it read")
@@ -113,9 +125,22 @@ class _Cohorts:
         traverses = [f for f in cohort if isinstance(f, Traverse)]
         axis = cohort[0].slice.axis
         values = tuple(self(v) for f in folds for v in f.values)
-        segment = Segment(axis.lo, axis.hi, values, tuple(self(f.effect) for f in traverses))
+        effects = tuple(self(f.effect) for f in traverses)
         combines, lanewise = tuple(f.combine for f in folds), tuple(f.lanewise for f in folds)
-        loop = Loop(cohort[0].slice, combines, tuple(i for f in folds for i in f.identities), (segment,), lanewise)
+        identities = tuple(i for f in folds for i in f.identities)
+        if running := _running(cohort[0], (*values, *effects)):
+            carried: dict[Any, Any] = {}
+            for (combine, totals, starts), terms in running.items():
+                for r in terms:
+                    varies = tuple(sorted(r.lanes, key=lambda a: a.digest))
+                    carry = Carry(r.slice, len(values) + r.position, r.type, varies)  # type: ignore[arg-type]
+                    carried[r] = named(inherit(r, carry), "before")
+                values, identities = (*values, *totals), (*identities, *starts)
+                combines, lanewise = (*combines, combine), (*lanewise, False)
+            values = tuple(substitute(v, carried) for v in values)
+            effects = tuple(substitute(e, carried) for e in effects)
+        segment = Segment(axis.lo, axis.hi, values, effects)
+        loop = Loop(cohort[0].slice, combines, identities, (segment,), lanewise)
         position = 0
         for f in folds:
             parts = tuple(Proj(loop, position + i) for i in range(len(f.values)))
@@ -125,3 +150,14 @@ class _Cohorts:
             else:  # the states of a region are called what its summaries are called
                 self.done[f] = tuple(inherit(v, p) for v, p in zip(f.values, parts, strict=True))
         self.done |= dict.fromkeys(traverses, Perform(loop))
+
+
+def _running(member: Any, roots: tuple[Any, ...]) -> dict[Any, list[Running]]:
+    """What the loop of a cohort has to carry for the scans in it: the running values of each fold."""
+    found: dict[Any, list[Running]] = {}
+    for t in scoped(roots, member.slice):
+        if isinstance(t, Running) and t.slice is member.slice:
+            if not t.needs <= member.needs | {t.slice}:
+                raise refused(t, "a scan inside of a traversal of another axis, which each of its blocks begins again")
+            found.setdefault((t.combine, t.values, t.identities), []).append(t)
+    return found

@@ -12,7 +12,7 @@ from typing import Any
 from ..backends.triton.names import Names
 from ..terms.core import arena, find, inherit
 from ..terms.dtypes import DType, bf16, f16, f64, i16, i32, i64, index
-from ..terms.gpu import Broadcast, ContractInto, Full, Load, Physical, Proj, Range, Reduce, Store, Var
+from ..terms.gpu import Broadcast, ContractInto, Full, Load, Physical, Proj, Range, Reduce, Scan, Store, Var
 from ..terms.index import Apply, Cast, Const, Extent, Param, Stride, Value, is_const
 from ..terms.normal import Arg, Combine, View, builtin_name
 from ..terms.operators import OPERATORS, Op
@@ -34,13 +34,14 @@ from ..terms.triton import (
     Pointwise,
     ReduceCall,
     Return,
+    ScanCall,
     Size,
     is_literal,
 )
 
 DIVISIONS = ("floordiv", "mod", "ceil_div")
 GROWING = ("add", "sub", "mul", "neg", "shl")
-HELPERS = {"max": "_maximum", "min": "_minimum", "prod": "_product"}
+HELPERS = {"max": "_maximum", "min": "_minimum", "prod": "_product", "sum": "_sum"}
 
 
 class Values:
@@ -118,6 +119,8 @@ class Values:
                 return self.pointwise(v, self.dims(v.lanes))
             case Reduce():
                 return self.reduce(v)
+            case Scan():
+                return self.scan(v)
             case Proj(value, position):
                 return self.tuples[value][position]
             case ContractInto():
@@ -294,6 +297,15 @@ class Values:
         if name == "sum" or (name in ("max", "min") and values[0].type.dtype.is_integer):
             return ReduceCall(name, axis, values)
         return ReduceCall("reduce", axis, values, self.helper(t.combine, tuple(v.type.dtype for v in values)))
+
+    def scan(self, t: Scan) -> Expr:
+        """Along the axis' position; all operands have all axes."""
+        dims = self.dims(t.lanes)
+        values = tuple(self.spread(v, dims) for v in t.values)
+        dtypes = tuple(v.type.dtype for v in values)
+        plain = builtin_name(t.combine) == "sum" and dtypes[0].bits >= 32
+        helper = None if plain else self.helper(t.combine, dtypes)
+        return ScanCall(dims.index(t.axis), values, helper, t.reverse)
 
     def helper(self, combine: Combine, dtypes: tuple[DType, ...]) -> Helper:
         """The combine as a function of two partial results."""

@@ -14,7 +14,7 @@ from ..terms.blocked import Fold, Loop, Segment, Slice, Traverse
 from ..terms.core import Term, arena, children, inherit, replace, rewrite, walk
 from ..terms.dtypes import DType, bool_, index
 from ..terms.index import Apply, Cast, Const, Value, apply, const, is_const, is_op
-from ..terms.normal import Axis, Combine, Contract, Coord, Load, Part, Proj, Reduce, Region, Store
+from ..terms.normal import Axis, Combine, Contract, Coord, Load, Part, Proj, Reduce, Region, Scan, Store
 from . import arithmetic, predicates
 from . import index as index_rules
 from .facts import is_finite
@@ -166,7 +166,7 @@ def binder(t: Term) -> Any:
 
     A reduction over a fragment axis works on the block in hand, whose coordinate the loop around it binds.
     """
-    if isinstance(t, (Reduce, Contract)):
+    if isinstance(t, (Reduce, Scan, Contract)):
         return t.axis if isinstance(t.axis, (Axis, Part)) else None
     if isinstance(t, (Fold, Traverse, Loop)):
         return t.slice

@@ -23,6 +23,7 @@ from .normal import (
     Effect,
     Reduce,
     Region,
+    Scan,
     Target,
     addressed,
     bound_axes,
@@ -56,11 +57,12 @@ class Point(AxisLike):
 
 @term
 class Slice(AxisLike):
-    """A block of an axis, owned by a loop."""
+    """A block of an axis, owned by a loop; the loop takes the last block first where it is `descending`."""
 
     axis: Axis
     size: Physical
-    syntax = "slice of {axis} by {size}"
+    descending: bool = False
+    syntax = "slice of {axis} by {size}{ descending|descending|}"
     binds = True
 
     def coordinate_axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
@@ -132,6 +134,28 @@ class Traverse(Effect):
 
     def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
         return _loop_axes(self, self.slice)
+
+
+@term
+class Running(Value):
+    """Component `position` of what the blocks before the one in hand combine to, in the order of the loop over `slice`;
+    `values` are the summaries of a block."""
+
+    slice: Slice
+    combine: Combine
+    values: tuple[Value, ...]
+    identities: tuple[Const, ...]
+    position: int
+    syntax = "running {position} of {combine} over {slice} of {values} from {identities}"
+
+    def infer(self) -> DType:
+        if tuple(v.type for v in self.values) != self.combine.dtypes:
+            raise TypeError(f"{self.combine.dtypes} of {[v.type for v in self.values]}")
+        return self.combine.dtypes[self.position]
+
+    def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
+        lanes = state_lanes((self.combine,), [v.lanes - {self.slice} for v in self.values])
+        return lanes[self.position], Term.axes(self)[1] | {self.slice}
 
 
 @term
@@ -281,13 +305,13 @@ def only_fragments(program: BlockedProgram) -> Iterator[str]:
     for t in walk(program):
         if isinstance(t, Coord) and isinstance(t.axis, Axis):
             yield f"a coordinate over a logical axis is left: {t}"
-        if isinstance(t, (Reduce, Contract)) and isinstance(t.axis, Axis):
+        if isinstance(t, (Reduce, Scan, Contract)) and isinstance(t.axis, Axis):
             yield f"a {type(t).__name__} over a logical axis is left: {t}"
 
 
 BLOCKED = GROUPED.extend(
     "blocked", root=BlockedProgram,
-    add=(Physical, Tile, Point, Slice, Whole, Base, Fold, Traverse, Carry, Segment, Loop, Perform, BlockedGroup,
-    BlockedProgram),
+    add=(Physical, Tile, Point, Slice, Whole, Base, Fold, Traverse, Running, Carry, Segment, Loop, Perform,
+    BlockedGroup, BlockedProgram),
     remove=(Group, GroupedProgram, Region), about=__doc__ or "", rules=(closed_regions, addressed, only_fragments),
 )  # fmt: skip

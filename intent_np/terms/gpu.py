@@ -20,6 +20,7 @@ from .blocked import (
     Loop,
     Perform,
     Point,
+    Running,
     Segment,
     Slice,
     Tile,
@@ -40,6 +41,7 @@ from .normal import (
     Part,
     Proj,
     Reduce,
+    Scan,
     Store,
     Target,
     addressed,
@@ -306,14 +308,14 @@ def lanes_agree(kernel: Kernel) -> Iterator[str]:
             yield f"reduction over {t.axis} of a value without that axis: {t}"
         if isinstance(t, ContractInto) and len(t.summed) != 1:
             yield f"a contraction sums over one axis, not {len(t.summed)}: {t}"
-        if isinstance(t, Reduce) and not isinstance(t.axis, Physical):
-            yield f"reduction over {t.axis}, which is no fragment axis"
+        if isinstance(t, (Reduce, Scan)) and not isinstance(t.axis, Physical):
+            yield f"a {type(t).__name__} over {t.axis}, which is no fragment axis"
 
 
 GPU = BLOCKED.extend(
     "gpu", root=Kernel, about=__doc__ or "",
     add=(Var, Range, Full, Broadcast, ContractInto, Let, For, If, Dispatch, Kernel),
-    remove=(Axis, Part, Coord, Contract, Tile, Point, Slice, Whole, Base, Fold, Traverse, Carry, Segment, Loop,
+    remove=(Axis, Part, Coord, Contract, Tile, Point, Slice, Whole, Base, Fold, Traverse, Running, Carry, Segment, Loop,
     Perform, BlockedGroup, BlockedProgram),
     rules=(closed_regions, addressed, scalar_control, defined_before_use, lanes_agree),
 )  # fmt: skip
@@ -321,5 +323,5 @@ GPU = BLOCKED.extend(
 __all__ = [
     "GPU", "AxisLike", "Broadcast", "Combine", "ContractInto", "Dispatch", "For", "Full", "If", "Kernel", "Let", "Load",
     "Physical", "Proj",
-    "Range", "Reduce", "Store", "Sync", "Var", "variable",
+    "Range", "Reduce", "Scan", "Store", "Sync", "Var", "variable",
 ]  # fmt: skip

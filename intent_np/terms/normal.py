@@ -67,10 +67,6 @@ class Scan(Value):
         own = self.axis.coordinate_axes()
         return lanes | own[0], needs | own[1]
 
-    def component_lanes(self) -> list[frozenset[Any]]:
-        own = self.axis.coordinate_axes()[0] | self.axis.lanes
-        return state_lanes((self.combine,), [v.lanes | own for v in self.values])
-
 
 @term
 class Contract(Value):

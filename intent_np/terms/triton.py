@@ -35,6 +35,7 @@ from .triton_expressions import (
     Pointwise,
     ProgramId,
     ReduceCall,
+    ScanCall,
     Size,
     Statement,
     broadcast,
@@ -248,8 +249,8 @@ TRITON = Language(
     root=Function,
     terms=(
         Const, Extent, Stride, Param, Apply, Cast, Physical, View, Target, Name, Parameter, Number, Size, FullBlock,
-        Arange, ProgramId, Expand, Permute, BroadcastTo, Pointwise, ConvertTo, Dot, Helper, ReduceCall, Address, LoadAt,
-        StoreAt, Assign, Unpack, ForRange, IfThen, Barrier, Return, Function,
+        Arange, ProgramId, Expand, Permute, BroadcastTo, Pointwise, ConvertTo, Dot, Helper, ReduceCall, ScanCall,
+        Address, LoadAt, StoreAt, Assign, Unpack, ForRange, IfThen, Barrier, Return, Function,
     ),
     rules=(names_defined, parameters_declared),
 )  # fmt: skip
@@ -257,6 +258,6 @@ TRITON = Language(
 __all__ = [
     "TRITON", "UNIT", "Address", "Arange", "Assign", "Barrier", "Block", "BroadcastTo", "ConvertTo", "Dot", "Expand",
     "Expr", "ForRange", "FullBlock", "Function", "Helper", "IfThen", "LoadAt", "Name", "Number", "Parameter", "Permute",
-    "Pointwise", "ProgramId", "ReduceCall", "Return", "Size", "Statement", "StoreAt", "Unpack", "assigned", "bodies",
-    "expressions", "inner", "is_literal", "names", "rebound",
+    "Pointwise", "ProgramId", "ReduceCall", "Return", "ScanCall", "Size", "Statement", "StoreAt", "Unpack", "assigned",
+    "bodies", "expressions", "inner", "is_literal", "names", "rebound",
 ]  # fmt: skip

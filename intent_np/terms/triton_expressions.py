@@ -301,6 +301,27 @@ class ReduceCall(Expr):
         return out if len(out) > 1 else out[0]
 
 
+@term
+class ScanCall(Expr):
+    """Every prefix along one position, by `tl.cumsum` or `tl.associative_scan` with a helper; with `reverse` from the
+    last member."""
+
+    axis: int
+    values: tuple[Expr, ...]
+    helper: Helper | None = None
+    reverse: bool = False
+    syntax = "scan({axis}, [{values}]{, |helper|}{, reverse|reverse|})"
+
+    def infer(self) -> Any:
+        shape = self.values[0].type.shape
+        if any(v.type.shape != shape for v in self.values) or not 0 <= self.axis < len(shape):
+            raise TypeError(f"a scan along axis {self.axis} of {spelled_shape(shape)}")
+        if self.helper is None and len(self.values) > 1:
+            raise TypeError("a scan of several operands has a helper")
+        out = tuple(Block(v.type.dtype, shape) for v in self.values)
+        return out if len(out) > 1 else out[0]
+
+
 # ---- memory ------------------------------------------------------------------------------------------------------
 
 

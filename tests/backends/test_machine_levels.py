@@ -19,7 +19,7 @@ from intent_np.passes.pipeline import run as passes
 from intent_np.terms.core import Arena, named
 from intent_np.terms.dtypes import i32, index
 from intent_np.terms.gpu import Kernel
-from intent_np.terms.index import Cast, Const, Extent, Value, add, apply, const, lt, select, sub
+from intent_np.terms.index import Cast, Const, Extent, Value, add, apply, const, lt, mul, select, sub
 from intent_np.terms.normal import (
     NORMAL,
     Arg,
@@ -33,7 +33,10 @@ from intent_np.terms.normal import (
     Proj,
     Reduce,
     Region,
+    Scan,
     Store,
+    builtin,
+    identity,
 )
 
 from .machine_programs import reduction, view
@@ -104,6 +107,7 @@ class Maker:
                 "shared",
                 "region",
             ]
+            kinds += ["scan"] * any(isinstance(a, Axis) for a in scope)
         match self.pick(*kinds):
             case "const":
                 return Const(self.draw(st.integers(-3, 3)), i32)
@@ -129,6 +133,8 @@ class Maker:
                 return self.extreme("greatest", bound, self.value(depth - 1, [*scope, bound]))
             case "region":
                 return self.first(depth, scope)
+            case "scan":
+                return self.prefix(depth, scope)
             case "contract":
                 bound = self.fresh(scope)
                 sides = [self.value(depth - 1, [*scope, bound]) for _ in "lr"]
@@ -170,6 +176,18 @@ class Maker:
         combine = Combine((i32, i32, i32), (add(an, bn), select(none, bf, af), add(at, bt)))
         identities = tuple(Const(i, i32) for i in (0, i32.range[0], 0))
         return Proj(Region(bound, combine, values, identities), self.draw(st.integers(0, 2)))
+
+    def prefix(self, depth: int, scope: list[Any]) -> Value:
+        """A running sum or maximum, or functions x -> p * x + q one behind the other, along an axis in scope."""
+        along = self.pick(*(a for a in scope if isinstance(a, Axis)))
+        p, reverse = self.value(depth - 1, scope), self.pick(False, True)
+        name = self.pick("sum", "max", "functions")
+        if name != "functions":
+            return Scan(along, builtin(name, i32), (p,), (identity(name, i32),), reverse)
+        q = self.value(depth - 1, scope)
+        (ap, aq), (bp, bq) = ([Arg(s, i, i32) for i in range(2)] for s in "ab")
+        combine = Combine((i32, i32), (mul(ap, bp), add(mul(aq, bp), bq)))
+        return Proj(Scan(along, combine, (p, q), (Const(1, i32), Const(0, i32)), reverse), self.pick(0, 1))
 
     def program(self) -> Program:
         free = [over("M"), *([over("N")] if self.pick(False, True) else [])]
@@ -257,7 +275,7 @@ def check_passes(program: Program, extents: dict[str, int], chosen: dict[str, An
     try:
         passes(program, stop_after="emit", check=True, observe=lambda p, t: stages.append((p.name, t)), **chosen)
     except CompileError as refusal:
-        if refusal.code != "E707":  # statements in an order that one launch can't keep
+        if refusal.code not in ("E707", "E708"):  # an order that one launch can't keep, scans in two directions
             raise
         reject()
     assert isinstance(stages[-1][1], Kernel)

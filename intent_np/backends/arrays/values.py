@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import error
-from ...numerics import Array, apply, bitcast, cast, contract, reduce, reducible, saturate_cast, storage
+from ...numerics import Array, accumulate, apply, bitcast, cast, contract, reduce, reducible, saturate_cast, storage
 from ...terms.core import Term, children, walk
 from ...terms.dtypes import DType
 from ...terms.index import Apply, Cast, Const, Extent, Param, Physical, Stride, Value
@@ -164,6 +164,28 @@ class Values:
                 parts = [_append(p, o, dim) for p, o in zip(parts, odd, strict=True)]
         return list(parts)
 
+    def scan(
+        self, c: Combine, values: Sequence[Array], identities: Sequence[Const], dim: int, extent: int, reverse: bool,
+        member: Array | None = None,
+    ) -> list[Array]:  # fmt: skip
+        """Every prefix along `dim`, or with `reverse` every suffix from the last member on; of those of `member`."""
+        parts = list(values)
+        if member is not None:
+            starts = [self.scalar(i.value, i.dtype) for i in identities]
+            parts = [np.where(member, v, s) for v, s in zip(parts, starts, strict=True)]
+        parts = [self.widen(v, dim, extent) for v in parts]
+        if extent < 2:
+            return parts
+        if is_reduction(c):
+            return [accumulate(c.bodies[0].op, parts[0], dim, c.dtypes[0], reverse)]  # type: ignore[attr-defined]
+        parts = [np.flip(p, dim) for p in parts] if reverse else parts
+        step = 1
+        while step < extent:  # each prefix of `step` members, and the one before it
+            far = self.combine(c, [_cut(p, dim, 0, -step) for p in parts], [_cut(p, dim, step, None) for p in parts])
+            parts = [_append(_cut(p, dim, 0, step), f, dim) for p, f in zip(parts, far, strict=True)]
+            step *= 2
+        return [np.flip(p, dim) for p in parts] if reverse else parts
+
     def contract(
         self, left: Array, right: Array, dim: int, extent: int, d: DType, acc: DType, member: Array | None = None,
         active: Array | None = None,
@@ -192,6 +214,10 @@ def _ordered(x: Array, dims: Sequence[int]) -> Array:
     """`x` with these dimensions in this order; all others have size 1."""
     rest = [d for d in range(x.ndim) if d not in dims]
     return x.transpose([*dims, *rest]).reshape([x.shape[d] for d in dims])
+
+
+def _cut(x: Array, dim: int, start: int, stop: int | None) -> Array:
+    return x[(slice(None),) * dim + (slice(start, stop),)]
 
 
 def _every(x: Array, dim: int, start: int, stop: int) -> Array:

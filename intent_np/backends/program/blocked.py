@@ -24,6 +24,7 @@ from ...terms.blocked import (
     Loop,
     Perform,
     Point,
+    Running,
     Slice,
     Tile,
     Traverse,
@@ -32,7 +33,7 @@ from ...terms.blocked import (
 )
 from ...terms.grouped import Sync
 from ...terms.index import Value
-from ...terms.normal import Combine, Contract, Coord, Load, Reduce, Store
+from ...terms.normal import Combine, Contract, Coord, Load, Reduce, Scan, Store
 from ...terms.text import brief
 from ..arrays.arguments import bind, element, overlapping
 from ..arrays.counters import Counters
@@ -55,6 +56,7 @@ class Scope:
     base: Array | None = None
     active: Array | None = None
     states: Sequence[Array] = ()
+    running: Mapping[Any, Sequence[Array]] = field(default_factory=dict)
     known: dict[Value, Any] = field(default_factory=dict)
 
 
@@ -129,9 +131,9 @@ class Blocks(Values):
 
     def operands(self, t: Value) -> Iterable[Value]:
         match t:
-            case Fold() | Loop() | Coord() | Base() | Carry():
+            case Fold() | Loop() | Coord() | Base() | Carry() | Running():
                 return ()
-            case Reduce(_, _, values):
+            case Reduce(_, _, values) | Scan(_, _, values):
                 return values
             case Contract(_, left, right):
                 return (left, right)
@@ -150,9 +152,15 @@ class Blocks(Values):
                 return self._base(axis)
             case Carry(slice, position):
                 return self._iteration(slice).states[position]
+            case Running(slice, combine, values, identities, position):
+                return self._iteration(slice).running[combine, values, identities][position]
             case Reduce(axis, combine, values, identities):
                 found = [self.value(v) for v in values]
                 result = self.reduce(combine, found, identities, self.position(axis), self._size(axis))
+                return result if len(result) > 1 else result[0]
+            case Scan(axis, combine, values, identities, reverse):
+                found, size = [self.value(v) for v in values], self._size(axis)
+                result = self.scan(combine, found, identities, self.position(axis), size, reverse)
                 return result if len(result) > 1 else result[0]
             case Contract(axis, left, right, acc):
                 dim, size = self.position(axis), self._size(axis)
@@ -208,8 +216,9 @@ class Blocks(Values):
     def _blocks(self, slice: Slice, lo: Value, hi: Value, outer: Array | None) -> Iterator[Scope]:
         """The iterations lo, lo + size, … below hi, each with the instances that are still in it."""
         first, end, size = self.value(lo), self.value(hi), slice.size.value
+        final = first + ((end - first + size - 1) // size - 1) * size
         for i, active in trips(self.memory, first, end, size, outer):
-            scope = Scope(slice, first + i * size, active)
+            scope = Scope(slice, final - i * size if slice.descending else first + i * size, active)
             self.scopes.append(scope)
             try:
                 yield scope
@@ -218,11 +227,34 @@ class Blocks(Values):
 
     def _fold(self, t: Fold) -> list[Array]:
         states = [self.scalar(i.value, i.dtype) for i in t.identities]
-        axis = t.slice.axis
+        axis, running = t.slice.axis, self._running(t.slice, t.values)
         for scope in self._blocks(t.slice, axis.lo, axis.hi, self.home(t).active):
+            scope.running = running
             found = self.combine(t.combine, states, [self.value(v) for v in t.values])
             states = hold(scope.active, found, states)
+            running = self._ran(running, scope.active)
         return states
+
+    def _running(self, slice: Slice, roots: tuple[Any, ...]) -> dict[Any, list[Array]]:
+        """The states of the scans of one loop, before its first block."""
+        found: dict[Any, list[Array]] = {}
+        seen, stack = set(), list(roots)
+        while stack:
+            t = stack.pop()
+            if t in seen or isinstance(t, (Fold, Traverse)) and t.slice is slice:
+                continue
+            seen.add(t)
+            stack.extend(t.children())
+            if isinstance(t, Running) and t.slice is slice:
+                found[t.combine, t.values, t.identities] = [self.scalar(i.value, i.dtype) for i in t.identities]
+        return found
+
+    def _ran(self, running: Mapping[Any, list[Array]], active: Array | None) -> dict[Any, list[Array]]:
+        """The states of scans behind the block in hand."""
+        return {
+            key: hold(active, self.combine(key[0], states, [self.value(v) for v in key[1]]), states)
+            for key, states in running.items()
+        }
 
     def _loop(self, t: Loop) -> list[Array]:
         # a loop that this one only reads comes before it, as it is emitted: effects here may write what it reads
@@ -230,7 +262,7 @@ class Blocks(Values):
             if isinstance(inside, Loop) and inside.needs <= t.needs:
                 self.value(inside)
         states = [self.scalar(i.value, i.dtype) for i in t.identities]
-        for segment in t.segments:
+        for segment in t.segments[:: -1 if t.slice.descending else 1]:
             for scope in self._blocks(t.slice, segment.lo, segment.hi, self.home(t).active):
                 scope.states = states
                 found = [self.value(v) for v in segment.values]
@@ -270,8 +302,11 @@ class Blocks(Values):
                 lanes = None if valid is None else self.value(valid)
                 self.memory.store(effect, at, self.value(value), lanes, self.scopes[-1].active)
             case Traverse(slice, inner):
-                for _ in self._blocks(slice, slice.axis.lo, slice.axis.hi, self.scopes[-1].active):
+                running = self._running(slice, (inner,))
+                for scope in self._blocks(slice, slice.axis.lo, slice.axis.hi, self.scopes[-1].active):
+                    scope.running = running
                     self.perform((inner,))
+                    running = self._ran(running, scope.active)
             case Perform(loop):
                 self.value(loop)
             case Sync():

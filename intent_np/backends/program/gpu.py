@@ -11,7 +11,7 @@ from ...numerics import Array, apply, storage
 from ...terms.core import Term
 from ...terms.gpu import Broadcast, ContractInto, Dispatch, For, Full, If, Kernel, Let, Range, Sync, Var
 from ...terms.index import Physical, Value
-from ...terms.normal import Load, Reduce, Store
+from ...terms.normal import Load, Reduce, Scan, Store
 from ...terms.operators import OPERATORS
 from ...terms.text import brief
 from ..arrays.arguments import bind, element
@@ -133,7 +133,7 @@ class Statements(Values):
 
     def operands(self, t: Value) -> Iterable[Value]:
         match t:
-            case Reduce(_, _, values):
+            case Reduce(_, _, values) | Scan(_, _, values):
                 return values
             case Range() | Full() | Var():
                 return ()
@@ -161,6 +161,10 @@ class Statements(Values):
             case Reduce(axis, combine, values, identities):
                 found = [self.value(v) for v in values]
                 result = self.reduce(combine, found, identities, self.position(axis), axis.value)  # type: ignore[attr-defined]
+                return result if len(result) > 1 else result[0]
+            case Scan(axis, combine, values, identities, reverse):
+                found, size = [self.value(v) for v in values], axis.value  # type: ignore[attr-defined]
+                result = self.scan(combine, found, identities, self.position(axis), size, reverse)
                 return result if len(result) > 1 else result[0]
             case ContractInto():
                 return self._contract_into(t)

@@ -18,7 +18,7 @@ import numpy as np
 from ...numerics import Array
 from ...terms.core import NO_AXES, Term, children, walk
 from ...terms.index import Value
-from ...terms.normal import Axis, Contract, Coord, Load, Part, Reduce, Region, Store
+from ...terms.normal import Axis, Contract, Coord, Load, Part, Reduce, Region, Scan, Store
 from ...terms.text import brief
 from ..arrays.arguments import element
 from ..arrays.memory import Memory
@@ -117,7 +117,7 @@ class Coordinates(Values):
         return self.members(t.lanes)
 
     def operands(self, t: Value) -> Iterable[Value]:
-        return () if isinstance(t, (Reduce, Contract, Region, Coord)) else super().operands(t)
+        return () if isinstance(t, (Reduce, Scan, Contract, Region, Coord)) else super().operands(t)
 
     def compute(self, t: Value) -> Any:
         match t:
@@ -133,6 +133,14 @@ class Coordinates(Values):
                         found = [self.value(v) for v in values]
                 dim = self.position(axis)
                 result = self.reduce(combine, found, identities, dim, binding.members.size, binding.member)
+                return result if len(result) > 1 else result[0]
+            case Scan(axis, combine, values, identities, reverse):
+                if axis not in self.bound:
+                    raise malformed(f"a scan over {brief(axis)}, which nothing binds", "normal")
+                binding = self.bound[axis]
+                found = [self.value(v) for v in values]
+                dim, size = self.position(axis), binding.members.size
+                result = self.scan(combine, found, identities, dim, size, reverse, binding.member)
                 return result if len(result) > 1 else result[0]
             case Contract():
                 return self._contraction(t, self._binding(t.axis))

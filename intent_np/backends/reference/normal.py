@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...terms.normal import Axis, Part, Program, Store
+from ...terms.normal import Axis, Part, Program, Scan, Store
 from ..arrays.arguments import bind, overlapping
 from ..arrays.counters import Counters
 from ..arrays.memory import Memory
@@ -60,7 +60,9 @@ def _perform(effect: Store, memory: Memory, order: str, budget: int, cuts: int) 
     if any(not whole[a].members.size for a in free):
         return
     extents = {a: b.members.size for a, b in whole.items()}
-    cut = [a for a in free if whole[a].member is None and not any(a in b.lanes for b in axes)]
+    scanned = {t.axis for t in terms if isinstance(t, Scan)}
+    single = (a for a in free if whole[a].member is None and a not in scanned)
+    cut = [a for a in single if not any(a in b.lanes for b in axes)]
     full = [extents[a] for a in cut]
 
     def bytes_of(sizes: Sequence[int]) -> int:

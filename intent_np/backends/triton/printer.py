@@ -181,6 +181,13 @@ class Printer:
                     return f"tl.{function}({self.text(values[0])}, axis={axis})", ATOM
                 operands = ", ".join(self.text(v) for v in values)
                 return f"tl.reduce({operands if len(values) == 1 else f'({operands})'}, {axis}, {helper.name})", ATOM
+            case t.ScanCall(axis, values, helper, reverse):
+                more = ", reverse=True" if reverse else ""
+                if helper is None:
+                    return f"tl.cumsum({self.text(values[0])}, axis={axis}{more})", ATOM
+                operands = ", ".join(self.text(v) for v in values)
+                operands = operands if len(values) == 1 else f"({operands})"
+                return f"tl.associative_scan({operands}, {axis}, {helper.name}{more})", ATOM
         raise TypeError(f"no expression: {type(e).__name__}")
 
     def pointwise(self, e: t.Pointwise) -> Spelled:

@@ -1,0 +1,86 @@
+"""A scan as a `Scan` over coordinates: its axis is that of the coordinate at which a prefix is asked for.
+
+    y[i] = scan(x)[i]                store y[i] = scan sum over i of x[i]
+    y[i] = scan(x, exclusive)[i]     store y[i] = scan sum over i of select(0 < i, x[i - 1], 0)
+
+The prefix at another place, such as that of a gather, is a reduction of the members up to there, where the combine is
+one that commutes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any
+
+from ..rules.simplify import node
+from ..terms import logical as L
+from ..terms.index import Value, add, const, is_const, le, lt, select, sub
+from ..terms.normal import Axis, Coord, Part, Proj, Reduce, Scan, builtin_name
+from .lower_regions import Positions, RegionLowering, refused
+
+Asked = tuple[Any, Positions]
+
+
+class ScanLowering(RegionLowering):
+    """The part of the lowering that knows scans."""
+
+    fitted: Callable[[Value, Positions], Asked]
+    guarded: Callable[[Any, Value], Any]
+
+    def scan(self, v: L.TensorScan, component: int, where: Positions) -> Generator[Asked, Any, Any]:
+        """Component `component` of the prefix at `where`."""
+        if v.operands:
+            raise refused(v, "a combine operand that is known only at run time")
+        place, extent = where[v.dimension], self.at(combined_extent(v), ())
+        if is_const(extent, 1):
+            return v.identities[component] if v.exclusive else (yield self.fitted(v.values[component], where))
+        inside: Any = None  # where the prefix has a last member
+        if v.exclusive:
+            last = node(add(place, const(1 if v.reverse else -1)))
+            inside = node(lt(last, extent) if v.reverse else le(const(0), last))
+        else:
+            last = place
+        axis = self._axis_of(place, extent)
+        if axis is None:
+            return (yield from self._up_to(v, component, where, last))
+        at = (*where[: v.dimension], last, *where[v.dimension + 1 :])
+        values = []
+        for x, identity in zip(v.values, v.identities, strict=True):
+            member = yield self.fitted(x, at)
+            if inside is not None:
+                member = node(select(inside, self.guarded(member, inside), identity))
+            values.append(member)
+        made = Scan(axis, v.combine, tuple(values), v.identities, v.reverse)
+        return made if len(values) == 1 else Proj(made, component)
+
+    def _axis_of(self, place: Value, extent: Value) -> Any:
+        """The axis whose coordinate `place` is, if it runs over all members of the scanned one."""
+        if len(place.lanes) != 1:
+            return None
+        (a,) = place.lanes
+        whole: Any = a.axis if isinstance(a, Part) else a
+        if place is not node(sub(Coord(a), whole.lo)):
+            return None
+        return a if isinstance(a, Part) or node(sub(whole.hi, whole.lo)) is extent else None
+
+    def _up_to(
+        self, v: L.TensorScan, component: int, where: Positions, last: Value
+    ) -> Generator[Asked, Any, Any]:  # fmt: skip
+        """The prefix whose last member stands at a place that is no coordinate of its own."""
+        if builtin_name(v.combine) is None:
+            raise refused(v, "a prefix of a scan at another place than its own, of a combine that may not commute")
+        taken = frozenset[Any]().union(*(p.lanes for p in where))
+        domain = self.domains(v)[v.dimension]
+        axis: Axis = self.axis(domain, taken)
+        place = self.position(domain, axis)
+        at = (*where[: v.dimension], place, *where[v.dimension + 1 :])
+        member = yield self.fitted(v.values[component], at)
+        counted = node(le(last, place) if v.reverse else le(place, last))
+        masked = node(select(counted, member, v.identities[component]))
+        return Reduce(axis, v.combine, (masked,), v.identities)
+
+
+def combined_extent(v: L.TensorScan) -> Value:
+    """How many members a scan has."""
+    shape = L.broadcast(tuple(L.shape_of(x) for x in v.values))
+    return shape[v.dimension]
