@@ -310,7 +310,7 @@ class ScanCall(Expr):
     values: tuple[Expr, ...]
     helper: Helper | None = None
     reverse: bool = False
-    syntax = "scan({axis}, [{values}]{, |helper|}{, reverse|reverse|})"
+    syntax = "scan({axis}, [{values}]{ by |helper|}{ reverse|reverse|})"
 
     def infer(self) -> Any:
         shape = self.values[0].type.shape
