@@ -14,6 +14,7 @@ from intent_np.cli.docs import docs
 from intent_np.cli.doctor import doctor
 from intent_np.cli.opt import opt
 from intent_np.cli.passes import passes
+from intent_np.cli.rules import rules
 from intent_np.cli.run import run
 from intent_np.cli.verify import verify
 
@@ -42,4 +43,5 @@ app.command()(verify)
 app.command()(opt)
 app.command()(passes)
 app.command()(doctor)
+app.add_typer(rules, name="rules")
 app.command(hidden=True)(docs)

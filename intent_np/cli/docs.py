@@ -48,6 +48,7 @@ PARTS: Final = (
     *(Part("numbers.md", name, f"intent_np.documentation.numbers:{name.replace(' ', '_')}") for name in NUMBERS),
     Part("errors.md", "codes", "intent_np.documentation.errors:error_index"),
     Part("corpus.md", "kernels", "intent_np.documentation.corpus:corpus_table", ("kernels",)),
+    Part("rules.md", "catalogue", "intent_np.documentation.rules:catalogue"),
     Part("passes.md", "passes", "intent_np.documentation.passes:pass_table", ("kernels", "specs/small_programs.py")),
     Part("../README.md", "softmax", TRITON, ("kernels/softmax.py:softmax",)),
     *(Part("generated.md", place.partition(":")[2], TRITON, (place,)) for place in SHOWN),

@@ -13,6 +13,7 @@ _CHAPTERS = {
     "E5": "Checking mode",
     "E6": "Lower compilers and devices",
     "E7": "Text forms, passes and artifacts",
+    "E8": "Rules",
     "E9": "The compiler itself",
 }
 

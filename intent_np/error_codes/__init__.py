@@ -7,15 +7,15 @@ file of its kind.
 
 Numbers: E0 use of the language outside its place, E1 names and constructs, E2 types and shapes, E3 memory and
 effects, E4 calls of an artifact, E5 checking mode, E6 lower compilers and devices, E7 text forms and artifacts,
-E9 the compiler itself.
+E8 rules, E9 the compiler itself.
 """
 
 from typing import Final
 
-from . import artifacts, calls, checking, compiler, constructs, devices, memory, outside, values
+from . import artifacts, calls, checking, compiler, constructs, devices, memory, outside, rules, values
 from .declare import ErrorCode
 
-_FILES = (outside, constructs, values, memory, calls, checking, devices, artifacts, compiler)
+_FILES = (outside, constructs, values, memory, calls, checking, devices, artifacts, rules, compiler)
 
 ROWS: Final[tuple[ErrorCode, ...]] = tuple(row for file in _FILES for row in file.ROWS)
 

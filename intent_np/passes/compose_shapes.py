@@ -6,10 +6,9 @@ take (v + filled 1 of [n]) at [i]          take v at [i] + 1
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from ..rules.shapes import step
+from ..rules.rule_set import active, fired
 from ..terms.core import inherit
 from ..terms.logical import LOGICAL, LogicalProgram
 from .base import nanopass
@@ -25,11 +24,12 @@ def compose_shapes(program: LogicalProgram) -> LogicalProgram:
     return rewritten(program)  # type: ignore[no-any-return]
 
 
-def rewritten(root: Any, observe: Callable[[str, Any, Any], None] | None = None) -> Any:
-    """`root` in the normal form of the rules; `observe(rule, before, after)` sees each firing.
+def rewritten(root: Any) -> Any:
+    """`root` in the normal form of the rules.
 
     From the outside in, since rearrangements move inwards; what they leave is tried again.
     """
+    steps = active().structured
     done: dict[Any, Any] = {}
     stack = [root]
     while stack:
@@ -37,11 +37,12 @@ def rewritten(root: Any, observe: Callable[[str, Any, Any], None] | None = None)
         if t in done:
             stack.pop()
             continue
-        fired = step(t)
-        if fired is not None:
-            new, name = fired
-            if observe is not None and new not in done:
-                observe(name, t, new)
+        step = steps.get(type(t))
+        found = step(t) if step else None
+        if found is not None:
+            new, name = found
+            if new not in done:
+                fired(name, t, new)
         else:
             waiting = [c for c in t.children() if c not in done]
             if waiting:

@@ -5,15 +5,12 @@ Each rule keeps the type of its value and the value itself; the measure below fa
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from ..terms.core import walk
 from ..terms.index import Apply, Cast
-from ..terms.logical import LOGICAL, Convert, Filled, Pointwise, Reshape, Take, Transpose
+from ..terms.logical import Convert, Filled, Pointwise, Reshape, Take, Transpose
 from .pattern import attributes, computed, rule, structure, tensors
-from .shape_attributes import FUNCTIONS
-from .structures import compile_rules
 
 v, x = tensors("v x")
 p, q, s, r, d, e, m, n, op, xs, ys, k, c, ids, os = attributes("p q s r d e m n op xs ys k c ids os")
@@ -138,15 +135,3 @@ def measure(root: Any) -> int:
             case _:
                 size[t] = 2
     return size[root]
-
-
-@cache
-def steps() -> dict[type, Any]:
-    """The table, compiled: `{class: step}`."""
-    return compile_rules(RULES, LOGICAL, FUNCTIONS)
-
-
-def step(t: Any) -> Any:
-    """(replacement, rule name) for a term at which a rule fires, else None."""
-    found = steps().get(type(t))
-    return found(t) if found else None

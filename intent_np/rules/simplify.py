@@ -7,7 +7,6 @@ disappears.  Both are sharing-linear.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
 from typing import Any
 
 from ..terms.blocked import Fold, Loop, Segment, Slice, Traverse
@@ -15,18 +14,8 @@ from ..terms.core import Term, arena, children, inherit, replace, rewrite, walk
 from ..terms.dtypes import DType, bool_, index
 from ..terms.index import Apply, Cast, Const, Value, apply, const, is_const, is_op
 from ..terms.normal import Axis, Combine, Contract, Coord, Load, Part, Proj, Reduce, Region, Scan, Store
-from . import arithmetic, predicates
-from . import index as index_rules
 from .facts import is_finite
-from .matcher import compile_rules
-
-TABLES = {"index": index_rules.RULES, "arithmetic": arithmetic.RULES, "predicates": predicates.RULES}
-
-
-@cache
-def _steps() -> dict[str, Any]:
-    return compile_rules(r for table in TABLES.values() for r in table)
-
+from .rule_set import active, fired
 
 def node(t: Any) -> Any:
     """Normal form of a term whose children are in normal form."""
@@ -45,10 +34,12 @@ def _node_once(t: Any) -> Any:
             return apply(t.op, *t.args)
         if all(type(a) is Const for a in t.args):
             return _fold(t)
-        step = _steps().get(t.op.name)
-        fired = step(t, node) if step else None
-        if fired is not None:
-            return fired[0]
+        step = active().scalar.get(t.op.name)
+        found = step(t, node) if step else None
+        if found is not None:
+            new, name = found
+            fired(name, t, new)
+            return new
         return _affine(t) if t.type is index and t.op.name in ("add", "sub", "mul") else _compare(t)
     clause = _CLAUSES.get(type(t))
     return clause(t) if clause else t
@@ -232,6 +223,6 @@ def uses(roots: Iterable[Term]) -> dict[Term, int]:
 
 
 __all__ = [
-    "TABLES", "Combine", "Coord", "Segment", "arena", "binder", "is_op", "node", "simplify", "simplify_all",
+    "Combine", "Coord", "Segment", "arena", "binder", "is_op", "node", "simplify", "simplify_all",
     "substitute", "uses",
 ]  # fmt: skip

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from intent_np import numerics
-from intent_np.terms.core import walk
-from intent_np.terms.dtypes import DType, bool_, index
-from intent_np.terms.index import Apply, Cast, Const
+from ... import numerics
+from ...terms.core import walk
+from ...terms.dtypes import DType, bool_, index
+from ...terms.index import Apply, Cast, Const
 
 Array = np.ndarray[Any, Any]
 

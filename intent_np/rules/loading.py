@@ -1,0 +1,112 @@
+"""Tables of rules from outside the package: a file that is named, and what installed packages offer.
+
+    # what I know of my kernels
+    x = indices("x")
+    RULES = (rule("minus-itself", x - x, 0),)
+
+An installed package offers such a module under the entry point group `intent_np.rules`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Iterable
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+from ..errors import error
+from ..terms.language import Language
+from .pattern import Expr, Rule
+from .rule_set import RuleSet, Table
+from .structures import classes
+from .tables import BUILTIN
+
+GROUP: Final = "intent_np.rules"
+
+
+def rule_set(paths: Iterable[str] = (), without: Iterable[str] = ()) -> RuleSet:
+    """The built-in tables, those of installed packages, those of these files, and less the rules named `without`.
+
+    Raises E801 (a name that is none), E802 (a name given twice) and E803 (no table).
+    """
+    offered = [_table(e.load(), e.name) for e in sorted(entry_points(group=GROUP), key=lambda e: e.name)]
+    return BUILTIN.extended(*offered, *(load(p) for p in paths)).without(*without)
+
+
+def load(path: str) -> Table:
+    """The table that a Python file declares; E803 if it declares none."""
+    file = Path(path)
+    if not file.is_file():
+        raise error("E803", path=path, found="there is no such file", how="check the path")
+    # A name of its own: the file may be called as something that is imported already.
+    spec = importlib.util.spec_from_file_location(f"rules from {file.resolve()}", file)
+    if spec is None or spec.loader is None:
+        raise error("E803", path=path, found="no Python file", how="name it *.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as e:
+        raise error("E803", path=path, found=f"{type(e).__name__}: {e}", how="it must be imported without error") from e
+    finally:
+        del sys.modules[spec.name]
+    return _table(module, file.stem)
+
+
+def _table(module: ModuleType, name: str) -> Table:
+    path = getattr(module, "__file__", None) or name
+    rules = getattr(module, "RULES", None)
+    if not isinstance(rules, tuple) or not rules or not all(isinstance(r, Rule) for r in rules):
+        found = "no RULES" if rules is None else f"RULES is {type(rules).__name__} of other things, or empty"
+        raise error("E803", path=path, found=found, how="RULES = (rule(...), ...)")
+    language: Language | None = None
+    given: dict[str, Any] = {}
+    if any(r.left.head == "term" for r in rules):
+        from ..terms.logical import LOGICAL
+        from .shape_attributes import FUNCTIONS
+
+        language = LOGICAL
+        given = {"functions": {**FUNCTIONS, **getattr(module, "FUNCTIONS", {})}, "measure": _measure(module)}
+    for r in rules:
+        if (r.left.head == "term") != (language is not None):
+            raise error("E803", path=path, found=f"{r.name} is of another kind", how="split the table in two")
+        if (what := wrong_with(r, language, given.get("functions", {}))) is not None:
+            raise error("E803", path=path, found=f"{r.name}: {what}", how="correct the rule")
+    return Table.of(module, name, language=language, **given)
+
+
+def _measure(module: ModuleType) -> Any:
+    from .shapes import measure
+
+    return getattr(module, "MEASURE", measure)
+
+
+def wrong_with(r: Rule, language: Language | None, functions: Any) -> str | None:
+    """What makes a rule no rule: an unknown head, or something on the right that the left does not bind."""
+    known, computable = (classes(language) if language else {}), set(functions)
+    bound = _names(r.left)
+    for e in (r.left, r.right, *r.when):
+        for sub in _nodes(e):
+            if sub.head == "term" and sub.args[0] not in known:
+                return f"there is no term {sub.args[0]}"
+            if sub.head == "term" and len(sub.args) - 1 != len(known[sub.args[0]].fields):
+                return f"{sub.args[0]} has {len(known[sub.args[0]].fields)} fields"
+            if sub.head == "computed" and sub.args[0] not in computable:
+                return f"there is no function {sub.args[0]}"
+            if sub.head in ("var", "literal", "attribute") and e is not r.left and sub.args[0] not in bound:
+                return f"'{sub.args[0]}' is not on the left"
+    return None if r.left.head not in ("var", "literal", "const", "attribute") else "its left side is no operation"
+
+
+def _nodes(e: Expr) -> Iterable[Expr]:
+    yield e
+    for a in e.args:
+        if isinstance(a, Expr):
+            yield from _nodes(a)
+
+
+def _names(e: Expr) -> set[str]:
+    return {n.args[0] for n in _nodes(e) if n.head in ("var", "literal", "attribute")}

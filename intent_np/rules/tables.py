@@ -1,0 +1,17 @@
+"""The built-in tables of rules, in the order in which their rules are tried."""
+
+from __future__ import annotations
+
+from ..terms.logical import LOGICAL
+from . import arithmetic, index, predicates, shapes
+from .rule_set import RuleSet, Table
+from .shape_attributes import FUNCTIONS
+
+BUILTIN = RuleSet((
+    Table.of(index, "index"),
+    Table.of(arithmetic, "arithmetic"),
+    Table.of(predicates, "predicates"),
+    Table.of(
+        shapes, "shapes", language=LOGICAL, functions=FUNCTIONS, measure=shapes.measure
+    ),
+))  # fmt: skip
