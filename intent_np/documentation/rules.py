@@ -15,9 +15,20 @@ def catalogue() -> str:
     counts = {s: sum(v == s for v in status.values()) for s in dict.fromkeys(status.values())}
     lines = [f"{len(status)} rules: {', '.join(f'{n} {s}' for s, n in sorted(counts.items()))}.", ""]
     for table in BUILTIN.tables:
-        lines += [f"## {table.name}", "", table.about, "", "| rule | | becomes | where | why | |", "|---|---|---|---|---|---|"]
+        lines += [
+            f"## {table.name}",
+            "",
+            table.about,
+            "",
+            "| rule | | becomes | where | why | |",
+            "|---|---|---|---|---|---|",
+        ]
         lines += [_row(r, status[r.name], table) for r in table.rules]
         lines.append("")
+        if table.tempting:
+            lines += ["Tempting, and wrong:", "", "| no rule | | is not | where | since |", "|---|---|---|---|---|"]
+            lines += [_row(r, "", table).removesuffix("|  |") + "|" for r in table.tempting]
+            lines.append("")
     return "\n".join(lines)
 
 

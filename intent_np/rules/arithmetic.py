@@ -1,8 +1,4 @@
-"""Arithmetic that is exact: integers modulo 2^w, floats bit for bit (NaN payloads are not observable).
-
-Tempting ones that are no rules: x + 0 -> x (turns -0 into +0), x - x -> 0 and x * 0 -> 0 (NaN, infinities),
-x / c -> x * (1/c) (rounds twice), (x + y) - y -> x.
-"""
+"""Arithmetic that is exact: integers modulo 2^w, floats bit for bit (NaN payloads are not observable)."""
 
 from .pattern import call, floats, integers, literal, rule, values
 
@@ -42,3 +38,23 @@ RULES = (
     rule("abs-abs", call("abs", call("abs", v)), call("abs", v)),
     rule("fma-to-mul", call("fma", f, g, -0.0), f * g, why="adding -0 keeps every product, its sign included"),
 )
+
+TEMPTING = (
+    rule("float-add-zero", f + 0.0, f, why="-0 + 0 is +0"),
+    rule("float-sub-self", f - f, 0.0, why="NaN and the infinities give NaN"),
+    rule("float-mul-zero", f * 0.0, 0.0, why="NaN and the infinities give NaN, negative numbers -0"),
+    rule("float-sub-of-sum", (f + g) - g, f, why="the sum rounds"),
+    rule("float-div-self", f / f, 1.0, why="0/0 and inf/inf are NaN"),
+    rule("float-div-to-mul", f / 3.0, f * (1.0 / 3.0), why="rounds twice"),
+    rule("float-distribute", (f + f) * g, f * g + f * g, why="f + f may overflow where f*g does not"),
+    rule("float-associate", (f + g) + f, (f + f) + g, why="sums round in their order"),
+    rule("fma-of-positive-zero", call("fma", f, g, 0.0), f * g, why="-0 + 0 is +0"),
+    rule("max-with-num", call("maximum", f, g), call("maximum_num", f, g), why="NaN propagates through one of them"),
+    rule("max-of-zero", call("maximum", call("abs", f), 0.0), f, why="negative numbers"),
+    rule("sqrt-of-square", call("sqrt", f * f), call("abs", f), why="the square overflows, underflows and rounds"),
+    rule("abs-of-integer", call("abs", x), x, why="negative numbers"),
+    rule("halves", (x + x) // 2, x, why="the sum wraps"),
+    rule("increment-is-above", x < x + 1, True, why="the largest value wraps"),
+    rule("neg-of-difference", call("neg", f - g), g - f, why="f = g gives -0 and +0"),
+)
+"""Tempting, and wrong: kept so that nobody has to find out again."""

@@ -82,6 +82,12 @@ def _facts(e: Expr) -> list[Expr]:
     return [e] if e.head == "fact" else [f for a in e.args if isinstance(a, Expr) for f in _facts(a)]
 
 
+def _divisors(e: Expr) -> list[Expr]:
+    """What a guard, or a constant, divides by: a rule does not fire where one is zero."""
+    found = [d for a in e.args if isinstance(a, Expr) for d in _divisors(a)]
+    return [*found, e.args[1]] if e.head in ("floordiv", "mod") and _literal_only(e) else found
+
+
 def _literal_only(e: Expr) -> bool:
     return e.head in ("literal", "const") or (e.head in _GUARD and all(_literal_only(a) for a in e.args))
 
@@ -139,8 +145,9 @@ def source(rules: Iterable[Rule]) -> dict[str, str]:
                 facts = [f"{f.args[0]}({m.bound[f.args[1].args[0]]}) is not None" for g in r.when for f in _facts(g)]
                 like = _like(r, m.bound)
                 fitting = [f"fits({_guard(e, m.bound)}, {like})" for e in _constants(r.right)]
+                divisors = [f"{_guard(d, m.bound)} != 0" for g in (*r.when, r.right) for d in _divisors(g)]
                 guards = [_guard(g, m.bound) for g in r.when]
-                tests = [*(m.conditions[1:] or ["True"]), *dict.fromkeys(facts), *guards, *fitting]
+                tests = [*(m.conditions[1:] or ["True"]), *dict.fromkeys((*facts, *divisors)), *guards, *fitting]
                 lines.append(f"    if {' and '.join(tests)}:  # {r.name}")
                 lines.append(f"        return {_build(r.right, m.bound, like)}, {r.name!r}")
         lines.append("    return None")

@@ -1,11 +1,12 @@
 """Predicates and selection."""
 
-from .pattern import call, hi, indices, integers, literal, lo, predicates, rule, values
+from .pattern import call, floats, hi, indices, integers, literal, lo, predicates, rule, values
 
 p, q = predicates("p q")
 a, b, e = values("a b e")
 x, y = indices("x y")
 m, n = integers("m n")
+f, g = floats("f g")
 c = literal("c")
 
 RULES = (
@@ -39,3 +40,16 @@ RULES = (
     rule("select-bool-not", call("select", p, False, True), call("not", p)),
     rule("select-otherwise", call("select", p, a, call("select", p, b, e)), call("select", p, a, e)),
 )
+
+TEMPTING = (
+    rule("not-lt-of-floats", call("not", f < g), g <= f, why="NaN is not below and not above"),
+    rule("not-le-of-floats", call("not", f <= g), g < f, why="NaN is not below and not above"),
+    rule("eq-reflexive-of-floats", f.equals(f), True, why="NaN is not equal to itself"),
+    rule("select-equal", call("select", f.equals(g), f, g), g, why="zeros of either sign are equal"),
+    rule("select-of-select", call("select", p, call("select", q, a, b), b), call("select", q, a, b), why="p may fail"),
+    rule("lt-bounded-loosely", x < c, True, when=[hi(x) <= c], why="x may be c"),
+    rule("le-impossible-loosely", x <= c, False, when=[lo(x) >= c], why="x may be c"),
+    rule("eq-of-bounds", x.equals(c), True, when=[lo(x) <= c, hi(x) >= c], why="x may be anything between"),
+    rule("select-maximum", call("select", f < g, g, f), call("maximum", f, g), why="NaN, and zeros of either sign"),
+)
+"""Tempting, and wrong: kept so that nobody has to find out again."""

@@ -38,11 +38,14 @@ class Table:
     language: Language | None = None
     functions: Mapping[str, Any] = field(default_factory=dict)
     measure: Callable[[Any], int] | None = None
+    tempting: tuple[Rule, ...] = ()
+    """What looks like a rule and is none; a counterexample to each is known."""
 
     @classmethod
     def of(cls, module: ModuleType, name: str, **given: Any) -> Table:
         """The table that a module declares as `RULES`, described by its docstring."""
-        return cls(name, tuple(replace(r, subject=name) for r in module.RULES), (module.__doc__ or "").strip(), **given)
+        tempting, about = getattr(module, "TEMPTING", ()), (module.__doc__ or "").strip()
+        return cls(name, tuple(replace(r, subject=name) for r in module.RULES), about, tempting=tempting, **given)
 
 
 @dataclass(frozen=True, eq=False)

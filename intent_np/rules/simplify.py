@@ -17,6 +17,7 @@ from ..terms.normal import Axis, Combine, Contract, Coord, Load, Part, Proj, Red
 from .facts import is_finite
 from .rule_set import active, fired
 
+
 def node(t: Any) -> Any:
     """Normal form of a term whose children are in normal form."""
     for _ in range(32):  # every rule shrinks the term; the bound only guards against a wrong table

@@ -16,8 +16,8 @@ from intent_np.terms.gpu import Range
 from intent_np.terms.index import Cast, Const, Param, Stride, Value, apply, const
 from intent_np.terms.normal import Coord
 from intent_np.terms.operators import OPERATORS
+from intent_np.testing.rules.meaning import evaluate, same, samples
 
-from .meaning import evaluate, same, samples
 from .random_terms import Index, value
 
 SEEDS = range(400)

@@ -178,7 +178,9 @@ def element(v: Any) -> Any:
 def random_value(seed: int) -> Any:
     """A random value of the arena in force."""
     random = Random(seed)
-    return Maker(random).value(random.randint(1, 4), random.choice([0, 1, 1, 2, 3]), random.choice([f32, i8, f16, index]))
+    return Maker(random).value(
+        random.randint(1, 4), random.choice([0, 1, 1, 2, 3]), random.choice([f32, i8, f16, index])
+    )
 
 
 @dataclass(frozen=True)
@@ -193,7 +195,13 @@ class Broken:
 def firings(value: Any, rules: RuleSet) -> tuple[dict[str, int], Broken | None]:
     """How often each rule of the tables fires on a value, and the first firing that is wrong."""
     seen: list[tuple[str, Any, Any]] = []
-    with using(rules), observing(lambda name, old, new: seen.append((name, old, new))):
+
+    def watch(name: str, old: Any, new: Any) -> None:
+        seen.append((name, old, new))
+        if len(seen) == ENDLESS:
+            raise RuntimeError("it does not end")
+
+    with using(rules), observing(watch):
         try:
             rewritten(value)
         except Exception as e:  # the rule computes a field that its term refuses
@@ -238,5 +246,7 @@ def try_all(rules: RuleSet, names: Iterable[str], seeds: int = 1500) -> tuple[di
     return fired, broken
 
 
-ENOUGH = 3
+ENDLESS = 2000
+"""Firings on one small value that no terminating rule needs."""
+ENOUGH = 2
 """Firings of a rule after which the search for more ends."""

@@ -1,12 +1,12 @@
 """What is known of a rule: `judge` proves it, or tries it, and says which; verdicts are kept by the text of the rule.
 
-    proved-int   index arithmetic, over the integers, and nothing wraps that did not
-    proved-bv    integers modulo 2^w, at every width
-    proved-fp    IEEE arithmetic, at every float type (those of 8 bits by all their values)
-    proved-any   for values of any type, as elements of an unknown sort
-    exhaustive   for all values of 8 bits
-    tested       on values that find mistakes, by every type; rules over terms on random programs
-    refuted      with a counterexample
+proved-int   index arithmetic, over the integers, and nothing wraps that did not
+proved-bv    integers modulo 2^w, at every width
+proved-fp    IEEE arithmetic, at every float type (those of 8 bits by all their values)
+proved-any   for values of any type: as elements of an unknown sort, or type by type
+exhaustive   for all values of 8 bits
+tested       on values that find mistakes, by every type; rules over terms on random programs
+refuted      with a counterexample
 """
 
 from __future__ import annotations
@@ -62,15 +62,13 @@ def judge_scalar(r: Rule) -> Verdict:
     from .examine import examine
     from .prove import proofs
 
-    if not ends(r):
-        return _refuted(r, f"rewriting may not end: {r.right} is not below {r.left} in the order of terms")
     fired, wrong = examine(r)
     if wrong is not None:
         program = kernel_text(r, wrong.dtype, wrong.values) if wrong.values else ""
         return _refuted(r, wrong.text, program)
     if not fired:
         return _refuted(r, "it never fires: no left side has a type, or no values satisfy its guards")
-    notes, status = [], _proof_of(r)
+    undecided, status, detail = [], _proof_of(r), ""
     for found in proofs(r):
         if found.outcome == "refuted":
             values = found.model or {}
@@ -80,15 +78,16 @@ def judge_scalar(r: Rule) -> Verdict:
             program = kernel_text(r, dtype, values) if readable and dtype != "any" else ""
             return _refuted(r, f"{what} for {found.theory} at {values}", program)
         if found.outcome == "undecided":
-            notes.append(found.theory)
-    if notes:
-        status, wrong_at = _without_proof(r, notes)
+            undecided.append(found.theory)
+    if undecided:
+        status, detail, wrong_at = _without_proof(r, undecided)
         if wrong_at is not None:
             return _refuted(r, f"the sides differ at {wrong_at}", kernel_text(r, "index", wrong_at))
     narrow = _narrow(r)
     if narrow is not None:
         return narrow
-    detail = f"undecided for {', '.join(notes)}" if notes else ""
+    if not ends(r):
+        return _refuted(r, f"rewriting may not end: {r.right} is not below {r.left} in the order of terms")
     return Verdict(r.name, "", status, detail=detail)
 
 
@@ -102,15 +101,17 @@ def _proof_of(r: Rule) -> str:
     return "proved-bv" if "i" in found else "proved-any"
 
 
-def _without_proof(r: Rule, undecided: list[str]) -> tuple[str, Mapping[str, Any] | None]:
+def _without_proof(r: Rule, undecided: list[str]) -> tuple[str, str, Mapping[str, Any] | None]:
+    """The status without a proof, what was done in its place, and values at which the rule is wrong."""
     from .exhaustive import index_counterexample
 
+    detail = f"z3 does not decide it for {', '.join(undecided)}"
     if undecided != ["integers"]:
-        return "tested", None
+        return "tested", detail, None
     try:
-        return "exhaustive", index_counterexample(r)
+        return "exhaustive", "all values of 8 bits", index_counterexample(r)
     except OverflowError:
-        return "tested", None
+        return "tested", detail, None
 
 
 def _narrow(r: Rule) -> Verdict | None:
