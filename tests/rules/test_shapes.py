@@ -1,4 +1,4 @@
-"""Rules about shapes keep the type, the extents and every element; each makes its term smaller by the declared measure."""
+"""Rules about shapes keep the type, the extents and every element; each makes its term smaller by the measure."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def test_the_rule_is_proved(r: Rule) -> None:
 
 
 def test_few_rules_are_merely_tested() -> None:
-    assert MERELY_TESTED <= {r.name for r in SCALAR}
+    assert MERELY_TESTED.issubset(r.name for r in SCALAR)
     assert len(MERELY_TESTED) <= 10
 
 

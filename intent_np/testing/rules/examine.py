@@ -1,4 +1,4 @@
-"""A scalar rule tried: its compiled matcher on terms of every type, both sides evaluated on values that find mistakes."""
+"""A scalar rule tried: its matcher on terms of every type, both sides evaluated on values that find mistakes."""
 
 from __future__ import annotations
 
@@ -53,6 +53,6 @@ def _difference(left: Value, right: Value, env: dict[Value, Any], leaves: dict[s
         return None
     i = int(np.argmax(wrong))
     values = {n: np.broadcast_to(evaluate(v, env)[0], (ROWS,))[i].item() for n, v in leaves.items()}
-    pair = [np.broadcast_to(x, (ROWS,))[i].item() for x in (before, after)]
+    one, other = (np.broadcast_to(x, (ROWS,))[i].item() for x in (before, after))
     own = next((v.type for v in leaves.values() if not isinstance(v, Const) and str(v.type) != "bool"), d)
-    return Difference(str(own), values, *pair, f"{left} is {pair[0]}, {right} is {pair[1]}, at {values}")
+    return Difference(str(own), values, one, other, f"{left} is {one}, {right} is {other}, at {values}")

@@ -33,7 +33,7 @@ def index_counterexample(r: Rule) -> dict[str, Any] | None:
     if 256 ** len(metavariables(r.left)) > LIMIT:
         raise OverflowError(r.name)
     sides = [range(-128, 128) if not n.startswith(("lower", "upper")) else (0, 1, 9) for n in names]
-    first = [n for n in names if not n.startswith(("lower", "upper"))][0]
+    first = next(iter(metavariables(r.left)))
     outer = [n for n in names if n != first]
     row = np.arange(-128, 128)
     for choice in product(*(s for n, s in zip(names, sides, strict=True) if n != first)):

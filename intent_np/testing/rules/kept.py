@@ -1,4 +1,4 @@
-"""Verdicts that outlive the process: each in a file whose name is a hash of the rule and of everything that judged it."""
+"""Verdicts that outlive the process: each in a file named by a hash of the rule and of all that judged it."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class Maker:
         return self.random.choice(choices)
 
     def size(self, e: Any) -> int:
-        return e.value if isinstance(e, Const) else SIZES[e.name]
+        return int(e.value) if isinstance(e, Const) else SIZES[e.name]
 
     def scalar(self, d: Any) -> Any:
         return self.pick(Param(f"s_{d}", d), const(self.pick(0, 1, 5), d))
@@ -154,13 +154,11 @@ def call_of(value: Any) -> tuple[LogicalProgram, dict[str, Any], dict[str, Any]]
     views = list(dict.fromkeys(r.view for r in find(write, Read)))
     scalars = list(dict.fromkeys(find(write, Param)))
     rng = np.random.default_rng(3)
-    arrays = {"sizes": np.zeros((SIZES["M"], SIZES["N"]), np.float32)}
+    arrays: dict[str, Any] = {"sizes": np.zeros((SIZES["M"], SIZES["N"]), np.float32)}
     for view in views:
-        sizes = tuple(e.value if isinstance(e, Const) else SIZES[e.name] for e in view.shape)
+        sizes = tuple(_number(e) for e in view.shape)
         arrays[view.name] = samples(view.dtype, int(np.prod(sizes)), rng).reshape(sizes)
-    sizes = tuple(
-        e.value if isinstance(e, Const) else SIZES[e.name] if isinstance(e, Extent) else _number(e) for e in shape
-    )
+    sizes = tuple(_number(e) for e in shape)
     arrays["out"] = np.zeros(sizes, storage(d))
     program = LogicalProgram("p", (holder, *views, *scalars, out), (write,))
     return program, arrays, {s.name: 3 for s in scalars}
