@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from intent_np.testing import Case
 
-FAMILIES = ("pointwise", "broadcast", "reductions", "norms", "softmax", "matmul", "products", "attention")
+FAMILIES = (
+    "pointwise", "broadcast", "reductions", "norms", "softmax", "matmul", "products", "cholesky", "attention",
+    "attention_training", "decode", "linear_attention", "ragged", "moe",
+)  # fmt: skip
 
 
 def cases(*names: str) -> "list[Case]":

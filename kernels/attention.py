@@ -94,6 +94,34 @@ def attention_grouped(
         out[b, h, queries, :] = attend(I.select(valid, scores, float("-inf")), v[b, shared, keys, :])
 
 
+@intent.kernel
+def attention_sink(
+    q: I.In[I.f16, ("B", "GROUP * HK", "Q", "D")],
+    k: I.In[I.f16, ("B", "HK", "K", "D")],
+    v: I.In[I.f16, ("B", "HK", "K", "D")],
+    sink: I.In[I.f32, ("GROUP * HK",)],
+    out: I.Out[I.f16, ("B", "GROUP * HK", "Q", "D")],
+    WINDOW: I.Constexpr[int],
+    GROUP: I.Constexpr[int],
+    D: I.Constexpr[int] = 128,
+    SCALE: I.Constexpr[float] = 128**-0.5,
+):
+    """Over the last WINDOW keys, grouped, and one more score a head that takes weight and gives nothing: its sink."""
+    B, H, Q, _ = q.shape
+    queries, keys = I.domain(0, Q), I.domain(0, k.shape[2])
+    query, key = I.indices(queries)[:, None], I.indices(keys)[None, :]
+    valid = (key <= query) & (query < key + WINDOW)
+    for b, h in I.parallel((I.domain(0, B), I.domain(0, H))):
+        shared = h // GROUP
+        scores = I.matmul(q[b, h, queries, :], k[b, shared, keys, :], transpose_rhs=True, acc_dtype=I.f32) * SCALE
+        scores = I.select(valid, scores, float("-inf"))
+        peak = I.maximum(I.reduce.max(scores, axis=1), sink[h])
+        weight = I.exp(scores - peak[:, None])
+        total = I.reduce.sum(weight, axis=1) + I.exp(sink[h] - peak)
+        product = I.matmul(I.cast(weight, I.f16), v[b, shared, keys, :], acc_dtype=I.f32)
+        out[b, h, queries, :] = I.cast(product / total[:, None], I.f16)
+
+
 # Oracles
 def _attention(q, k, v, scale, valid, relaxed):
     scores = A.matmul(A.exact(q), A.exact(k).T) * scale
@@ -131,6 +159,16 @@ def attention_grouped_oracle(q, k, v, D, SCALE, GROUP, relaxed=False):
     return _attention(q, k.repeat(GROUP, axis=1), v.repeat(GROUP, axis=1), SCALE, _mask(q, k), relaxed)
 
 
+def attention_sink_oracle(q, k, v, sink, D, SCALE, WINDOW, GROUP):
+    k, v = (A.exact(x.repeat(GROUP, axis=1)) for x in (k, v))
+    scores = A.select(_mask(q, k.value, WINDOW), A.matmul(A.exact(q), k.T) * SCALE, float("-inf"))
+    extra = A.exact(sink[:, None, None])
+    peak = A.larger(A.maximum(scores, axis=-1), extra)
+    weight = A.exp(scores - peak)
+    product = A.matmul(weight.to("f16").to("f32"), v)
+    return {"out": product / (A.total(weight, axis=-1) + A.exp(extra - peak))}
+
+
 _SIZES = tuple(
     {"B": b, "H": h, "HK": h, "Q": q, "K": k}
     for b, h, q, k in (
@@ -159,14 +197,17 @@ def _case(name, kernel, oracle, D, relaxed=False, large=(), visible=1.0, **const
     )
 
 
-CASES = tuple(
-    case
-    for relaxed in (False, True)
-    for case in (
-        _case("attention", attention, attention_oracle, 128, relaxed, (_LARGE,)),
-        _case("attention_d40", attention, attention_oracle, 40, relaxed),
-        _case("attention_causal", attention_causal, attention_causal_oracle, 128, relaxed, (_LARGE,), visible=0.5),
-        _case("attention_window", attention_window, attention_window_oracle, 64, relaxed, WINDOW=20),
-        _case("attention_grouped", attention_grouped, attention_grouped_oracle, 64, relaxed, GROUP=3),
-    )
+CASES = (
+    *(
+        case
+        for relaxed in (False, True)
+        for case in (
+            _case("attention", attention, attention_oracle, 128, relaxed, (_LARGE,)),
+            _case("attention_d40", attention, attention_oracle, 40, relaxed),
+            _case("attention_causal", attention_causal, attention_causal_oracle, 128, relaxed, (_LARGE,), visible=0.5),
+            _case("attention_window", attention_window, attention_window_oracle, 64, relaxed, WINDOW=20),
+            _case("attention_grouped", attention_grouped, attention_grouped_oracle, 64, relaxed, GROUP=3),
+        )
+    ),
+    _case("attention_sink", attention_sink, attention_sink_oracle, 64, GROUP=2, WINDOW=20),
 )

@@ -1,5 +1,11 @@
 """Adversarial sizes that many kernels share: empty, one, primes, powers of two and one beside them, past any block."""
 
+
+def sizes(names, values):
+    """`sizes("M N", "1 2, 3 4")`: extents by name for each group of numbers."""
+    return tuple(dict(zip(names.split(), map(int, one.split()), strict=True)) for one in values.split(","))
+
+
 VECTORS = tuple({"N": n} for n in (0, 1, 2, 31, 128, 129, 1000, 4097, 70001))
 
 MATRICES = tuple(

@@ -129,12 +129,12 @@ def _flops(e):
     return 2 * e.get("B", 1) * e["M"] * e["N"] * e["K"]
 
 
-def _matmul(name, kernel, size, *large, epilogue=Epilogue.NONE, oracle=matmul_oracle, out_size=None):
+def _matmul(name, kernel, size, *large, epilogue=Epilogue.NONE, oracle=matmul_oracle, out_size=None, small=PRODUCTS):
     return Case(
         name=name,
         kernel=kernel,
         oracle=oracle,
-        small=PRODUCTS,
+        small=small,
         large=tuple({"M": m, "N": n, "K": k} for m, n, k in large),
         constexprs={"EPILOGUE": epilogue},
         bytes=_cost(size, out_size),
@@ -155,6 +155,8 @@ def _with_gelu(name, kernel, large):
 
 
 _BATCHES = tuple({"B": b, **e} for b, e in zip((2, 1, 3, 0, 5, 3, 2, 2, 3, 1, 2), PRODUCTS, strict=True))
+# Long sums of few products: work for many programs only where each takes a part of the sum.
+_LONG = tuple({"M": m, "N": n, "K": k} for m, n, k in ((1, 2, 0), (1, 1, 5003), (3, 5, 20011), (16, 40, 4099)))
 
 CASES = (
     _matmul("matmul_f16", matmul_f16, 2, (4096, 4096, 4096), (8192, 8192, 8192), (4096, 4000, 4100)),
@@ -163,6 +165,7 @@ CASES = (
     _matmul("matmul_f32", matmul_f32, 4, (4096, 4096, 4096), oracle=matmul_f32_oracle),
     _matmul("matmul_f64", matmul_f64, 8, oracle=matmul_f64_oracle),
     _matmul("matmul_i8", matmul_i8, 1, oracle=matmul_i8_oracle, out_size=4),
+    _matmul("split_k", matmul_f16, 2, (16, 8192, 8192), small=_LONG),
     _with_gelu("matmul_bias_gelu_f16", matmul_bias_gelu_f16, {"M": 4096, "N": 4096, "K": 4096}),
     _with_gelu("matmul_bias_gelu_bf16", matmul_bias_gelu_bf16, {"M": 8192, "N": 4096, "K": 4096}),
     Case(

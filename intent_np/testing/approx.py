@@ -235,6 +235,13 @@ def matmul_add(a: Approx, b: Approx, c: Approx) -> Approx:
     return (matmul(a, b) + c)._wider(_times(np.abs(c.value) + c.error, early))
 
 
+def products(value: Array, size: Array, roundings: int, *factors: Approx) -> Approx:
+    """A sum of products of `factors` in any order and grouping: `value`, where the magnitudes of the products add up to
+    `size` and each goes through so many roundings."""
+    fewest = np.zeros_like(value) + roundings
+    return _accumulated(value, np.zeros_like(value), size, fewest, factors[0].format, all(map(_integral, factors)))
+
+
 def online(scores: Approx, axis: int = -1) -> Approx:
     """exp(scores - max) as `relaxed_normalization` lets it be computed: exponents in base 2 against a running maximum.
 

@@ -20,12 +20,14 @@ class Expected:
     largest permitted absolute error of each element, an array that broadcasts to `value`.
 
     An infinite bound admits anything: the language leaves that element unspecified.  A NaN or infinite value must be
-    met exactly.  `signed_zeros` compares the signs of zeros; a sum that is zero has none to compare.
+    met exactly.  `signed_zeros` compares the signs of zeros; a sum that is zero has none to compare.  `unordered`
+    labels elements: those of one label may stand in any order, as those do that take their places from an atomic count.
     """
 
     value: Array
     bound: Array = 0.0
     signed_zeros: bool = False
+    unordered: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,9 @@ def compare(actual: Array, expected: Expected) -> Comparison:
     got, want = widen(actual), expected.value
     if got.shape != want.shape:
         return Comparison(np.inf, np.inf, False, None, f"shape {got.shape} where {want.shape} was expected")
+    if expected.unordered is not None:
+        plain = Expected(_arranged(want, expected.unordered), expected.bound, expected.signed_zeros)
+        return compare(_arranged(actual, expected.unordered), plain)
     if got.size == 0:
         return Comparison(0.0, 0.0, True, None, "no elements")
     if got.dtype.kind != "f":
@@ -64,6 +69,15 @@ def compare(actual: Array, expected: Expected) -> Comparison:
         # a zero of the wrong sign, or NaN against a number, has no distance: it is wrong by any measure
         error = np.where(~same & ((error == 0.0) | np.isnan(error)), np.inf, error)
     return _outcome(actual, expected, error, bound)
+
+
+def _arranged(x: Array, labels: Array) -> Array:
+    """The elements of each label in ascending order, in the places that the label has."""
+    result = np.empty_like(x)
+    result.reshape(-1)[np.argsort(labels, axis=None, kind="stable")] = x.reshape(-1)[
+        np.lexsort((x.reshape(-1), labels.reshape(-1)))
+    ]
+    return result
 
 
 def _outcome(actual: Array, expected: Expected, error: Array, bound: Array) -> Comparison:
