@@ -60,7 +60,7 @@ def arguments(
         sizes = tuple(extent(entry, names) for entry in parameter.shape)
         if min(sizes, default=0) < 0:
             raise ValueError(f"'{name}' cannot have the shape {sizes}")
-        view = guarded(sizes, numpy_dtype(dtype), layout, rng, writable=parameter.mode != "in")
+        view = guarded(sizes, numpy_dtype(dtype), layout, rng, writable=parameter.mode != "in" or name in structured)
         if name in structured:
             view[...] = structured[name]
         elif parameter.mode != "out":

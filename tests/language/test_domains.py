@@ -117,7 +117,7 @@ def groups(
 def test_groups_of_rows_are_apart(run, offsets):
     x = RNG.integers(0, 9, (7, 3)).astype(np.float32)
     y, z, w = (np.ones((7, 3), np.float32) for _ in range(3))
-    run(groups, x=x, offsets=np.array(offsets), y=y, z=z, w=w, G=len(offsets) - 1)
+    run(groups, x=x, offsets=np.array(offsets), y=y, z=z, w=w)
     expected = np.ones((7, 3), np.float32)
     for g, (begin, end) in enumerate(itertools.pairwise(offsets)):
         expected[begin:end] = x[begin:end] * (g + end - 1)

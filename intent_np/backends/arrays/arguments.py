@@ -10,6 +10,7 @@ import numpy as np
 
 from ...errors import error
 from ...numerics import Array, apply, cast, literal, storage
+from ...rules.affine import affine
 from ...terms.core import walk
 from ...terms.dtypes import DType
 from ...terms.index import Apply, Cast, Const, Extent, Param, Physical, Stride, Value
@@ -67,8 +68,9 @@ def element_stride(array: Array, dim: int) -> int:
 def bind(program: Any, arrays: Mapping[str, Any], scalars: Mapping[str, Any]) -> Arguments:
     """Arguments for `program`: `arrays` by view name, `scalars` by name of parameter or extent.
 
-    Extents come from the shapes of the arrays, or from `scalars` where no view shows them.  Workspaces that are not
-    given are allocated, full of NaN or of a number that is no plausible index.
+    Extents come from the shapes of the arrays, those that stand alone first, then the one that a sum leaves open; or
+    from `scalars` where no view shows them.  Workspaces that are not given are allocated, full of NaN or of a number
+    that is no plausible index.
     """
     leaves = walk(program)
     views: dict[str, View] = {t.name: t for t in leaves if isinstance(t, View)}
@@ -79,6 +81,9 @@ def bind(program: Any, arrays: Mapping[str, Any], scalars: Mapping[str, Any]) ->
         for d, extent in enumerate(view.shape):
             if isinstance(extent, Extent):
                 _agree(view, d, made.extents.setdefault(extent.name, made.arrays[name].shape[d]), made.arrays[name])
+    for name, view in given.items():
+        for extent, found in zip(view.shape, made.arrays[name].shape, strict=True):
+            made.extents.update(_left_open(extent, found, made.extents))
     for t in leaves:
         if isinstance(t, Extent):
             if t.name not in made.extents:
@@ -108,6 +113,17 @@ def _array(view: View, array: Any) -> Array:
 def _agree(view: View, dim: int, extent: int, array: Array) -> None:
     if array.shape[dim] != extent:
         raise error("E404", parameter=view.name, axis=dim, expected=str(extent), found=str(array.shape[dim]))
+
+
+def _left_open(extent: Value, found: int, known: Mapping[str, int]) -> dict[str, int]:
+    """The one extent in a sum that has no value yet, and the value that makes the sum what was found."""
+    terms = affine(extent)
+    missing = [t for t in terms if t is not None and not (isinstance(t, Extent) and t.name in known)]
+    if len(missing) != 1 or not isinstance(missing[0], Extent):
+        return {}
+    factor = terms.pop(missing[0])
+    rest = found - sum(c * (1 if t is None else known[t.name]) for t, c in terms.items())
+    return {missing[0].name: rest // factor} if rest % factor == 0 and rest // factor >= 0 else {}
 
 
 def _promised(program: Any, t: Extent, value: int) -> None:
