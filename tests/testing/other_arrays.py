@@ -12,7 +12,7 @@ SCALARS = (bool, int, float, np.generic)
 # What CuPy implements of what oracles call.
 FUNCTIONS = {
     np.where, np.zeros_like, np.ones_like, np.full_like, np.any, np.clip, np.moveaxis, np.expand_dims, np.swapaxes,
-    np.cumsum, np.tril,
+    np.cumsum, np.tril, np.concatenate,
 }  # fmt: skip
 
 
@@ -64,6 +64,8 @@ def _plain(x: Any) -> Any:
         return x.array
     if isinstance(x, tuple):
         return x
+    if isinstance(x, list):
+        return list(map(_plain, x))
     assert isinstance(x, SCALARS), f"{type(x).__name__} among arrays of another library"
     return x
 
