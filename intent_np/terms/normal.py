@@ -221,7 +221,7 @@ def addressed(program: Term) -> Iterator[str]:
 
 def strays(t: Any, what: str, part: Value) -> Iterator[str]:
     """A complaint about `part` of the access `t`, if it varies along more axes than its address."""
-    if more := part.lanes.difference(*(i.lanes for i in t.index)):
+    if more := part.lanes.difference(*map(varying, t.index)):
         axes = sorted(getattr(a, "name", None) or arena().names.get(a) or str(a) for a in more)
         yield f"{what} varies along {', '.join(axes)}, where the address does not: {t}"
 

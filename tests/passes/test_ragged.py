@@ -76,7 +76,7 @@ def normalized(x: I.In[I.f32, ("N", "M")], offsets: I.In[I.i32, ("G + 1",)], y: 
 def test_instances_own_groups_of_rows(target: str, m: int) -> None:
     x, y = np.random.default_rng(m).integers(0, 9, (20, m)).astype(np.float32), np.full((20, m), 7, np.float32)
     offsets = np.array([1, 1, 4, 4, 19], np.int32)
-    intent.compile(normalized, target=target)(x, offsets, y)
+    intent.compile(normalized, target=target, options=intent.CompileOptions(check=True))(x, offsets, y)
     wanted = np.full((20, m), 7, np.float32)
     for begin, end in ((1, 4), (4, 19)):
         wanted[begin:end] = x[begin:end] - x[begin:end].max(0)
