@@ -9,8 +9,8 @@ from intent_np.corpus.cases import Entry, entries
 
 
 def lower(entry: Entry, observe: Callable[[Any, Any], None] | None = None) -> tuple[Any, Any]:
-    """The compilation of an entry for contiguous arrays of its first size (if it has any), and its launch, in the
-    compilation's arena.
+    """The compilation of an entry for contiguous arrays of its first size (for any arrays if that is not known), and
+    its launch, in the compilation's arena.
 
     `observe(pass, program)` sees every step; call it, and use the terms, inside `compilation.arena`.
     """
@@ -18,13 +18,16 @@ def lower(entry: Entry, observe: Callable[[Any, Any], None] | None = None) -> tu
     from intent_np.plans import bound_class
     from intent_np.runtime.examples import class_of
     from intent_np.target import SM_90
+    from intent_np.testing.checked import extent_names
 
     compilation = Compilation(entry.kernel, SM_90, dict(entry.constexprs), CompileOptions(**entry.options))
-    holds = class_of(compilation.plan, entry.sizes[0] if entry.sizes else {})
-    options = {
-        "bind_class": bound_class(compilation.plan, holds),
-        "lower_to_triton": {"index_bits": holds.index_bits},
-    }
+    options: dict[str, Any] = {}
+    if entry.sizes or not extent_names(entry.kernel):
+        holds = class_of(compilation.plan, entry.sizes[0] if entry.sizes else {})
+        options = {
+            "bind_class": bound_class(compilation.plan, holds),
+            "lower_to_triton": {"index_bits": holds.index_bits},
+        }
     with compilation.arena:
         return compilation, compilation.lowered(compilation.logical, options=options, observe=observe)
 

@@ -132,6 +132,7 @@ def _store_order(group: Group) -> list[Axis]:
 
 def _contracted(group: Group, contracts: list[Any]) -> dict[Axis, int]:
     order = _store_order(group)
+    owners = {b for a in axes(group.effects) for b in a.lanes}  # each has a point of its own
     chained = len(contracts) > 1 or any(True for _ in find(group.effects, Region))
     chosen: dict[Axis, int] = {}
     for t in contracts:
@@ -147,6 +148,7 @@ def _contracted(group: Group, contracts: list[Any]) -> dict[Axis, int]:
         else:
             rows, columns, depth = (64, 128, 32) if width == 4 else (64, 64, 16)
         for side, extent in ((left, rows), (right, columns)):
+            side = [a for a in side if a not in owners]
             if side:  # only the innermost free axis gets a block; a side without one is a sum of products
                 chosen.setdefault(_last(side, order), extent)
         chosen.setdefault(axis, depth)

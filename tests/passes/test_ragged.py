@@ -10,6 +10,8 @@ import intent_np.language as I
 from intent_np.passes.pipeline import run
 from intent_np.terms.core import Arena, arena, find
 from intent_np.terms.grouped import Group
+from intent_np.terms.text import show
+from kernels.ragged import grouped_matmul
 
 
 @intent.kernel
@@ -110,3 +112,10 @@ def test_a_product_of_rows_that_a_point_bounds_is_its_own(target: str) -> None:
     y = np.empty((4, 5), np.float32)
     intent.compile(parts, target=target)(x, w, y)
     assert (y == [(x[b : b + 6] @ w).max(0) for b in range(0, 23, 6)]).all()
+
+
+def test_a_product_of_rows_of_a_group_has_tiles() -> None:
+    """The group is an instance's point, and no free axis of the product that could be blocked."""
+    with Arena():
+        program = run(grouped_matmul.capture(), stop_after="legalize_dot")
+        assert "contract x_value, w_value, acc" in show(program)
