@@ -181,13 +181,13 @@ def mla_decode_oracle(q, q_rope, latent, k_rope, lengths, C, R, SCALE):
 
 
 def _paged(extents, rng):
-    """Lengths from 0 to all pages; every page belongs to one sequence at most, and where no page is needed there is
-    none."""
+    """Lengths from 0 to all pages; a page belongs to one sequence where there are enough of them, and where no page is
+    needed there is none."""
     B, T, PAGES = (extents[name] for name in ("B", "T", "PAGES"))
     lengths = rng.choice([0, T * _PAGE, *rng.integers(0, T * _PAGE + 1, B)], B)
     needed = np.arange(T)[None, :] * _PAGE < lengths[:, None]
     table = np.full((B, T), -1)
-    table[needed] = rng.permutation(PAGES)[: needed.sum()]
+    table[needed] = rng.permutation(max(PAGES, needed.sum()))[: needed.sum()] % max(PAGES, 1)
     return {"table": table, "lengths": lengths}
 
 

@@ -112,7 +112,7 @@ def moe_combine(
 def moe_permute_combine(
     x: I.In[I.bf16, ("T", "D")],
     w: I.In[I.bf16, ("E", "D", "F")],
-    source: I.In[I.i32, ("P",)],
+    source: I.In[I.i32, ("T * K + SPARE",)],
     offsets: I.In[I.i32, ("E + 1",)],
     places: I.In[I.i32, ("T", "K")],
     weights: I.In[I.f32, ("T", "K")],
@@ -182,15 +182,15 @@ def _chosen(extents, rng):
 
 
 def _routes(extents, rng):
-    """Places by expert for each choice, and the token of each place; P - T K places behind them are of nobody."""
-    T, K, E, P = (extents[name] for name in "TKEP")
+    """A place by expert for each choice, and the token of each place; SPARE places behind them are of nobody."""
+    T, K, E, spare = (extents[name] for name in ("T", "K", "E", "SPARE"))
     experts = _chosen(extents, rng).reshape(-1)
     order = np.argsort(experts, kind="stable")
-    places, source = np.empty(T * K, int), rng.choice([-1, T, 2**31 - 1], P)
+    places = np.empty(T * K, int)
     places[order] = np.arange(T * K)
-    source[: T * K] = order // max(K, 1)
     offsets = np.searchsorted(experts[order], np.arange(E + 1))
-    offsets[-1] = P  # the places of nobody count for the last expert
+    offsets[-1] += spare  # the places of nobody count for the last expert
+    source = np.concatenate([order // max(K, 1), rng.choice([-1, T, 2**31 - 1], spare)])
     return {"places": places.reshape(T, K), "source": source, "offsets": offsets}
 
 
@@ -220,8 +220,8 @@ CASES = (
         name="moe_permute",
         kernel=moe_permute,
         oracle=moe_permute_oracle,
-        small=sizes("T K E P D", "0 2 3 4 5, 3 1 4 3 0, 1 1 1 1 1, 7 2 5 20 17, 40 3 6 120 130"),
-        structured=lambda e, rng: {"source": _routes(e, rng)["source"]},
+        small=sizes("T P D", "0 4 5, 3 3 0, 3 0 3, 1 1 1, 7 20 17, 40 120 130"),
+        structured=lambda e, rng: {"source": rng.choice([-1, e["T"], 2**31 - 1, *range(e["T"])], e["P"])},
         bytes=lambda e: 2 * e["D"] * (e["T"] + e["P"]) + 4 * e["P"],
         flops=lambda e: 0,
     ),
@@ -229,8 +229,8 @@ CASES = (
         name="moe_combine",
         kernel=moe_combine,
         oracle=moe_combine_oracle,
-        small=sizes("T K E P D", "0 2 3 4 5, 3 0 4 3 2, 1 1 1 1 1, 7 2 5 20 17, 40 3 6 120 130"),
-        structured=lambda e, rng: {"places": _routes(e, rng)["places"]},
+        small=sizes("T K P D", "0 2 4 5, 3 0 3 2, 1 1 1 1, 7 2 20 17, 40 3 120 130"),
+        structured=lambda e, rng: {"places": rng.integers(0, max(e["P"], 1), (e["T"], e["K"]))},
         bytes=lambda e: 2 * e["D"] * (e["T"] * e["K"] + e["T"]) + 8 * e["T"] * e["K"],
         flops=lambda e: 2 * e["T"] * e["K"] * e["D"],
     ),
@@ -238,7 +238,7 @@ CASES = (
         name="moe_permute_combine",
         kernel=moe_permute_combine,
         oracle=moe_permute_combine_oracle,
-        small=sizes("T K E P D F", "0 2 3 4 5 2, 3 1 4 3 0 2, 1 1 1 1 1 1, 7 2 5 20 17 9, 40 3 6 120 33 70"),
+        small=sizes("T K E SPARE D F", "0 2 3 4 5 2, 3 1 4 0 0 2, 1 1 1 0 1 1, 7 2 5 6 17 9, 40 3 6 0 33 70"),
         structured=_routes,
         # what is multiplied by a padding of zeros is finite
         values=("normal", "integers", "negative"),

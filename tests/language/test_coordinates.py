@@ -257,3 +257,18 @@ def test_any_combine_scatters_from_all_points(run: Callable[..., Any]) -> None:
 @intent.fn
 def add(a, b):
     return a + b
+
+
+@intent.kernel
+def rows_of_nothing(x: I.In[I.f32, ("M", "N")], i: I.In[I.i32, ("P",)], y: I.Out[I.f32, ("P", "N")]):
+    M, N = x.shape
+    row = i[:][:, None]
+    index = (I.cast(row, I.index), I.indices(I.domain(0, N))[None, :])
+    y[:, :] = I.gather(x, index, valid=(row >= 0) & (I.cast(row, I.index) < M), fill=0.0)
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_no_row_is_looked_up_where_rows_are_empty(run, n):
+    x, i, y = np.ones((3, n), np.float32), np.array([2**31 - 1, -5, 1], np.int32), np.full((3, n), 7, np.float32)
+    run(rows_of_nothing, x=x, i=i, y=y)
+    assert y.tolist() == [[0.0] * n, [0.0] * n, [1.0] * n]

@@ -159,7 +159,7 @@ def test_every_choice_has_one_place():
 
 def test_there_and_back():
     case = next(c for c in kernels.cases("moe") if c.name == "moe_permute_combine")
-    given = arguments(case, {"T": 6, "K": 2, "E": 3, "P": 15, "D": 4, "F": 5}, seed=1)
+    given = arguments(case, {"T": 6, "K": 2, "E": 3, "SPARE": 3, "D": 4, "F": 5}, seed=1)
     x, w, weights = (given[n].astype("f8") for n in ("x", "w", "weights"))
     there = moe.moe_permute_oracle(x, given["source"].astype(int))["y"]
     rows = np.zeros((15, 5))

@@ -7,19 +7,22 @@ from typing import Any
 import numpy as np
 import pytest
 
+from intent_np.compiler import CompileOptions
 from intent_np.passes import narrow_ranges, pipeline
 from intent_np.passes.base import Pass
 from intent_np.terms.blocked import Loop
 from intent_np.terms.core import replace, rewrite
 from intent_np.terms.index import Const, apply
-from intent_np.testing import arguments
+from intent_np.testing import HostProgram, arguments, check, launching
 from intent_np.testing.validation import CLASSES, calls, first_wrong, stages, stages_of, validate
 from kernels import cases
 from kernels.reductions import row_sum
+from tests.lowering import as_far_as_it_lowers
 
 from .zoo import CASES as ZOO
 
-ALL = (*cases(), *ZOO)
+ALL = (*(case for case in cases() if not isinstance(case.kernel, HostProgram)), *ZOO)
+HOSTED = [case for case in cases() if isinstance(case.kernel, HostProgram)]
 
 
 def refuted(case: Any, which: Any, limit: int, most: int) -> str:
@@ -30,14 +33,50 @@ def refuted(case: Any, which: Any, limit: int, most: int) -> str:
 
 @pytest.mark.parametrize("case", ALL, ids=lambda c: c.name)
 def test_a_kernel_is_right_behind_every_pass(case: Any) -> None:
-    assert not refuted(case, CLASSES["small blocks"], 2**13, 2)
+    with as_far_as_it_lowers():
+        assert not refuted(case, CLASSES["small blocks"], 2**13, 2)
+
+
+@pytest.mark.parametrize("case", HOSTED, ids=lambda c: c.name)
+def test_a_host_program_is_right_behind_every_pass(case: Any) -> None:
+    """Behind the same pass of all of its kernels."""
+    several = [c for c in calls(case, CLASSES["small blocks"], 2**18) if min(c.extents.values()) > 1]
+    call = min(several, key=lambda c: case.bytes(c.extents))
+    with as_far_as_it_lowers():
+        made = {
+            (kernel, *constexprs.items()): stages(
+                kernel, CLASSES["small blocks"], constexprs, CompileOptions(check=True, **case.options)
+            )
+            for kernel, constexprs in case.launches
+        }
+    reached = {name for one in made.values() for name in one.programs}
+    for name in ("capture", *(step.name for step in pipeline.PIPELINE if step.name in reached)):
+        report = check(case, behind(case, made, name), call.extents, call.seed, call.layout, call.values)
+        assert report.ok, f"behind {name}, {call}: {report}"
+
+
+def behind(case: Any, made: Any, name: str) -> Any:
+    """A host program whose kernels are executed behind a pass: each behind the last one so far that changed it."""
+    names = ["capture", *(step.name for step in pipeline.PIPELINE)]
+    before = names[: names.index(name) + 1]
+
+    def door(kernel: Any, given: Any, constexprs: Any) -> None:
+        one = made[kernel, *constexprs.items()]
+        one.launch([n for n in before if n in one.programs][-1])(*given)
+
+    def launch(*given: Any) -> None:
+        with launching(door):
+            case.kernel(*given, **case.constexprs)
+
+    return launch
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("which", CLASSES.values(), ids=lambda c: c.name)
 @pytest.mark.parametrize("case", ALL, ids=lambda c: c.name)
 def test_a_kernel_is_right_behind_every_pass_in_every_class(case: Any, which: Any) -> None:
-    assert not refuted(case, which, 2**18, 20)
+    with as_far_as_it_lowers():
+        assert not refuted(case, which, 2**18, 20)
 
 
 def test_all_levels_are_executed() -> None:

@@ -288,7 +288,7 @@ class Tensors(Regions):
         where = self.inside(name, source, where, s, rank, first, valid)
         new = [(1,) * s.depth + (1,) * rank]
         shape = np.broadcast_shapes(*new, *(i.shape for i in where))
-        if 0 in source.shape and 0 not in shape:  # only lanes that are not in hand remain
+        if 0 in shape or 0 in source.shape:  # no lanes, or only those that are not in hand
             return np.zeros(shape, source.dtype)
         if not where:
             return np.array(source).reshape(shape)
