@@ -126,8 +126,7 @@ ROWS = (
         COMPILE,
         "{what} has no attribute '{name}'",
         "Values are terms, not arrays: operations are functions of intent_np.language.",
-        "use the operations of intent_np.language",
-        "shape, dtype or ndim",
+        "use the operations of intent_np.language; values have shape, dtype and ndim",
     ),
     ErrorCode(
         "E118",
@@ -181,5 +180,12 @@ ROWS = (
         "The host checks it before the launch, when it knows the shapes of the arguments and nothing else.",
         "require it of the extents of parameters, or of sums and products of them",
         "extents of parameters",
+    ),
+    ErrorCode(
+        "E125",
+        COMPILE,
+        "{name} in an annotation is not understood",
+        "Annotations are evaluated by Python, and a promise that is not known would be lost silently.",
+        "write it as specs/language.md lists it, under Definitions",
     ),
 )

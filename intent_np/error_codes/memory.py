@@ -85,4 +85,12 @@ ROWS = (
         "guard the statement with if step > 0, or limit it: I.maximum(step, 1)",
         "a step above 0",
     ),
+    ErrorCode(
+        "E312",
+        COMPILE,
+        "nothing writes the output '{name}'",
+        "The caller would get an array of arbitrary contents.",
+        "assign to its elements, {name}[...] = value, or drop the parameter",
+        "an assignment to elements of '{name}'",
+    ),
 )

@@ -38,7 +38,7 @@ ROWS = (
     ErrorCode(
         "E205",
         COMPILE,
-        "{name} has rank {rank}, but the subscript names {count} axes",
+        "{name} has rank {rank}, and is subscripted along {count}",
         "Each axis is indexed once; an omitted trailing axis is taken whole.",
         "remove subscripts, or add the axis to the annotation",
     ),

@@ -6,6 +6,10 @@ import enum
 from dataclasses import dataclass
 from typing import Any
 
+from intent_np.errors import error, suggestion
+
+from .advice import caller
+
 
 @dataclass(frozen=True)
 class Constraints:
@@ -18,14 +22,23 @@ class Constraints:
     finite: bool = False
 
 
+_PROMISES = ("strides", "alias", "noalias", "finite")
+
+
 def constraints(
-    *,
+    *wrong: Any,
     strides: tuple[int | str | None, ...] | None = None,
     alias: str | None = None,
     noalias: bool = False,
     finite: bool = False,
+    **unknown: Any,
 ) -> Constraints:
     """The third item of `I.In[...]`: promises that the call is checked against."""
+    if wrong or unknown:
+        name = next(iter(unknown), "")
+        hint = suggestion(name, _PROMISES)
+        found = f"{name}={unknown[name]!r}{hint and f'; did you mean {hint}?'}" if name else repr(wrong[0])
+        raise error("E125", caller(), name="I.constraints", expected=f"{'=, '.join(_PROMISES)}=", found=found)
     return Constraints(strides, alias, noalias, finite)
 
 
@@ -45,6 +58,9 @@ class _Mode:
 
     def __getitem__(self, items: Any) -> ViewAnnotation:
         return ViewAnnotation(self.mode, items if isinstance(items, tuple) else (items,))
+
+    def __call__(self, *items: Any, **_: Any) -> Any:
+        raise error("E125", caller(), name=self.name, expected=f"I.{self.name}[dtype, shape]", found="round brackets")
 
     def __repr__(self) -> str:
         return f"I.{self.name}"
@@ -67,6 +83,9 @@ class _Constexpr:
 
     def __getitem__(self, item: Any) -> ConstexprAnnotation:
         return ConstexprAnnotation(item)
+
+    def __call__(self, *items: Any, **_: Any) -> Any:
+        raise error("E125", caller(), name="I.Constexpr", expected="I.Constexpr[int]", found="round brackets")
 
     def __repr__(self) -> str:
         return "I.Constexpr"

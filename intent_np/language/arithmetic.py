@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from intent_np.terms.core import Term
-from intent_np.terms.dtypes import bool_
+from intent_np.terms.dtypes import DType, bool_
 from intent_np.terms.index import Const, Value
 from intent_np.terms.logical import element
 
@@ -49,7 +49,27 @@ def binary(op: ast.operator, left: Any, right: Any) -> Any:
     if name in ("bit_and", "bit_or") and all(is_bool(v) for v in (left, right)):
         name = {"bit_and": "and", "bit_or": "or"}[name]
         return logic(name, (left, right), symbol)
-    return pointwise(name, left, right, spelled=symbol)
+    made = pointwise(name, left, right, spelled=symbol)
+    if is_literal(right) and not made_of_floats(made):
+        _defined(name, symbol, left, right, element(made.type))
+    return made
+
+
+def made_of_floats(v: Value) -> bool:
+    d = element(v.type)
+    return isinstance(d, DType) and d.is_float
+
+
+def _defined(name: str, symbol: str, left: Any, right: Any, d: Any) -> None:
+    """E115 for an integer operation whose literal right side leaves it without a value."""
+    reason = ""
+    if name in ("floordiv", "mod") and right == 0:
+        reason = "division by zero"
+    elif name in ("shl", "shr") and not 0 <= right < d.bits:
+        reason = f"{d} has {d.bits} bits"
+    if reason:
+        what = f"{describe(left)} {symbol} {right}"
+        raise fail("E115", what=what, reason=reason, fix="use another right side, or guard with I.select or if")
 
 
 def is_bool(v: Any) -> bool:
@@ -72,12 +92,20 @@ def known(symbol: str, meaning: Callable[..., Any], *operands: Any) -> Any:
     return result
 
 
+_UNARY: dict[type, tuple[str, Callable[[Any], Any]]] = {
+    ast.USub: ("negative", operator.neg),
+    ast.Not: ("not", operator.not_),
+    ast.Invert: ("invert", operator.invert),
+}
+
+
 def unary(op: ast.unaryop, v: Any) -> Any:
     v = static(v)
     if isinstance(op, ast.UAdd):
         return v
     if is_literal(v):
-        return {ast.USub: operator.neg, ast.Not: operator.not_, ast.Invert: operator.invert}[type(op)](v)  # type: ignore[operator]
+        symbol, meaning = _UNARY[type(op)]
+        return known(symbol, meaning, v)
     match op:
         case ast.USub():
             return pointwise("neg", v, spelled="-")

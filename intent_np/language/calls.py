@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from intent_np.errors import IntentError
+from intent_np.errors import IntentError, suggestion
 from intent_np.terms.core import find, named
 from intent_np.terms.dtypes import DType
 from intent_np.terms.index import Const, Value, apply, sub
@@ -52,6 +52,9 @@ BUILTINS = ("range", "enumerate", "len", "float", "int", "bool", "min", "max", "
 def call(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """The meaning of `function(*args, **keywords)`."""
     if isinstance(function, Intrinsic):
+        if function.is_namespace:
+            usage = " or ".join(m.usage for m in function.members.values())
+            raise fail("E113", name=f"I.{function.name}", signature=usage, found="a call of a group of operations")
         bound = bind(function.signature, f"I.{function.name}", function.usage, args, keywords)
         return function.meaning(*bound.args, **bound.kwargs)
     if isinstance(function, Callee):
@@ -76,7 +79,10 @@ def bind(
     try:
         bound = signature.bind(*args, **keywords)
     except TypeError as problem:
-        raise fail("E113", name=name, signature=usage, found=str(problem)) from None
+        known = [p.name for p in signature.parameters.values() if p.kind is not p.POSITIONAL_ONLY]
+        hints = [suggestion(k, known) for k in keywords if k not in known]
+        hint = f"; did you mean {hints[0]}?" if hints and hints[0] else ""
+        raise fail("E113", name=name, signature=usage, found=f"{problem}{hint}") from None
     bound.apply_defaults()
     return bound
 
@@ -109,7 +115,10 @@ def _builtin(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict
     if name == "enumerate":
         if len(args) == 1 and isinstance(args[0], Domain) and not keywords:
             return Enumerated(args[0])
-        raise fail("E113", name="enumerate", signature="enumerate(region)", found=", ".join(map(describe, args)))
+        if len(args) == 1 and isinstance(args[0], tuple) and not keywords:
+            return tuple(enumerate(args[0]))
+        usage = "enumerate(region) or enumerate(tuple)"
+        raise fail("E113", name="enumerate", signature=usage, found=", ".join(map(describe, args)))
     if name == "slice":
         if keywords or not 1 <= len(args) <= 3:
             found = f"{len(args)} arguments"
@@ -182,6 +191,7 @@ def helper(callee: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         raise fail("E106", name=callee.name, found=chain)
     usage = f"{callee.name}{inspect.signature(callee.function)}"
     bound = bind(inspect.signature(callee.function), callee.name, usage, args, keywords)
+    _constant_defaults(callee, bound)
     arguments = {n: mapped(v, static) for n, v in bound.arguments.items()}
     if not state.pure:
         made = _outlined(state, callee, arguments)
@@ -194,6 +204,16 @@ def helper(callee: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
             for member in problem.errors:
                 member.related = (*member.related, ("called from", state.span))
         raise
+
+
+def _constant_defaults(callee: Any, bound: inspect.BoundArguments) -> None:
+    """E105 for a default that the helper could change."""
+    for n, v in bound.arguments.items():
+        if isinstance(v, list | dict | set) and v is bound.signature.parameters[n].default:
+            parts = callee.source.tree.args
+            node = next((a for a in (*parts.posonlyargs, *parts.args, *parts.kwonlyargs) if a.arg == n), parts)
+            found, fix = f"a default that is a {type(v).__name__}", f"make it a tuple: {n}=(...)"
+            raise fail("E105", span=callee.source.span(node), name=n, found=found, fix=fix)
 
 
 def expand(callee: Any, arguments: dict[str, Any]) -> Any:

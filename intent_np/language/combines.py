@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from intent_np.terms.normal import Arg, Combine
 from . import calls
 from .context import capture, fail, static
 from .declare import Intrinsic
-from .elaborate import describe, fit, is_tensor, literal, show
+from .elaborate import describe, fit, is_literal, is_tensor, literal, show
 from .products import Record, alike, leaves, mapped, refilled
 from .shapes import tensor
 
@@ -86,12 +87,27 @@ def closed(
         return Arg("c", len(used) - 1, element(v.type))
 
     given = mapped(operands if isinstance(operands, tuple) else (operands,), operand)
+    if isinstance(combine, calls.Callee):
+        _two_sides(operation, combine, len(given))
     with pure(f"the combine of {operation}"):
         result = calls.call(combine, (*sides, *given), {})
     bodies = like(f"the combine of {operation}", value, result, dtypes)
     if any(map(is_tensor, bodies)):
         raise unlike(f"the combine of {operation}", dtypes, bodies)
     return Combine(dtypes, tuple(bodies)), tuple(used)
+
+
+def _two_sides(operation: str, combine: calls.Callee, operands: int) -> None:
+    """E113 for a combine that does not take two sides and the operands."""
+    signature = inspect.signature(combine.function)
+    wanted = ["a", "b", *[f"operand{i or ''}" for i in range(operands)]]
+    try:
+        signature.bind(*wanted)
+    except TypeError:
+        parts = f"{combine.name}({', '.join(wanted)})"
+        fix = f"define it as {parts}: a side is one scalar, tuple or record, like the value"
+        given = f"{combine.name}{signature}"
+        raise fail("E113", name=f"the combine of {operation}", signature=parts, found=given, fix=fix) from None
 
 
 class pure:
@@ -125,7 +141,9 @@ def like(what: str, value: Any, result: Any, dtypes: tuple[Any, ...]) -> list[Va
     if isinstance(value, Record) and isinstance(result, Record):
         result = reordered(result, value.names)
     found = list(leaves(result))
-    if not alike(value, result):
+    if result is None:
+        raise fail("E121", what=f"what {what} gives", found="None", fix="return the combined value from the helper")
+    if not alike(value, result) or not all(isinstance(b, Value) or is_literal(b) for b in found):
         raise unlike(what, dtypes, found)
     made = [b if isinstance(b, Value) else literal(b, element(d)) for b, d in zip(found, dtypes, strict=True)]
     if tuple(element(b.type) for b in made) != tuple(map(element, dtypes)):

@@ -36,6 +36,9 @@ def debug_print(text: Any, *values: Any) -> None:
         raise fail("E113", name="I.debug_print", signature='I.debug_print("x = {}", x)', found=describe(text))
     _allowed("I.debug_print")
     shown: tuple[Value, ...] = tuple(map(value, leaves(values)))
+    if text.count("{}") > len(shown):
+        found = f"{text.count('{}')} places in the text, and {len(shown)} values"
+        raise fail("E113", name="I.debug_print", signature='I.debug_print("x = {}", x)', found=found)
     capture().emit(Print(text, shown))
 
 

@@ -35,8 +35,15 @@ class Intrinsic:
         """How a call is spelled: `I.clamp(value, low, high)`."""
         return f"I.{self.name}({_spelled(self.signature)})"
 
+    @property
+    def is_namespace(self) -> bool:
+        """Whether only its members are operations."""
+        return bool(self.members) and all(p.name == "_" for p in self.signature.parameters.values())
+
     def __call__(self, *_: Any, **__: Any) -> Any:
-        raise error("E001", name=self.name)
+        from .advice import caller
+
+        raise error("E001", caller(), name=self.name)
 
     def __getattr__(self, name: str) -> Intrinsic:
         if name.startswith("__"):
@@ -56,14 +63,23 @@ class UnknownName(LanguageUseError, AttributeError):
 
 def unknown(name: str, candidates: list[str]) -> UnknownName:
     """The error for `I.name`."""
+    from .advice import caller, foreign
+
+    fix = foreign(name.rpartition(".")[2])
     members = [n for n in OPERATIONS if "." in n and n.rpartition(".")[2] == name]
-    if members:
+    if fix:
+        plain = error("E002", caller(), name=name, found=f"'{name}'", fix=fix)
+    elif members:
         hint = " or ".join(f"I.{n}" for n in members)
         plain = error(
-            "E002", name=name, found=f"'{name}'; did you mean {hint}?", fix=f"use {OPERATIONS[members[0]].usage}"
+            "E002",
+            caller(),
+            name=name,
+            found=f"'{name}'; did you mean {hint}?",
+            fix=f"use {OPERATIONS[members[0]].usage}",
         )
     else:
-        plain = error("E002", name=name, candidates=candidates)
+        plain = error("E002", caller(), name=name, candidates=candidates)
     made = UnknownName(plain.title)
     made.__dict__.update(plain.__dict__)
     return made

@@ -6,18 +6,21 @@ A decorated function is only kept.  Its signature is judged when it is first ask
 from __future__ import annotations
 
 import enum
+import inspect
 import types
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from intent_np.errors import error
 from intent_np.rules.simplify import substitute
 from intent_np.terms.core import Term, named
 from intent_np.terms.index import Apply, Param, Value, const, le
-from intent_np.terms.logical import LogicalProgram
+from intent_np.terms.logical import LogicalProgram, performed, written
 from intent_np.terms.normal import Target, View
 
+from .advice import caller
 from .calls import Callee
 from .context import Capture, Equal, capturing, fail
 from .frames import Frame
@@ -38,7 +41,7 @@ class Helper(Callee):
         return read(self.function)
 
     def __call__(self, *_: Any, **__: Any) -> Any:
-        raise error("E004", name=self.name, fix="call it from a kernel", found="a call from Python")
+        raise error("E004", caller(), name=self.name, fix="call it from a kernel", found="a call from Python")
 
     def __repr__(self) -> str:
         return f"<helper {self.name}>"
@@ -111,11 +114,21 @@ class Kernel(Callee):
             frame = Frame(self.source, self.function, names | exits.entered())
             statements.execute(frame, self.source.tree.body)
             if frame.names[exits.RESULT] not in (None, exits.NOTHING):
-                state.errors.add(fail("E108", name=self.name))
+                given = [r for r in exits.returns(self.source.tree.body) if r.value is not None]
+                state.errors.add(fail("E108", name=self.name, span=self.source.span(given[0])))
+            self._written(state)
             state.errors.raise_if_any()
             return LogicalProgram(
                 self.name, tuple(terms.values()), tuple(state.effects), tuple(sorted(permissions)), target
             )
+
+    def _written(self, state: Capture) -> None:
+        """E312 for an output that nothing writes; asked only where all statements could be read."""
+        touched = {written(t) for t in performed(*state.effects)}
+        for p in self.parameters:
+            if isinstance(p, ViewParameter) and p.mode == "out" and not state.errors:
+                if not any(isinstance(v, View) and v.name == p.name for v in touched):
+                    state.errors.add("E312", self.source.span(self._node(p.name)), name=p.name)
 
     def _terms(self, bound: Mapping[str, Any], equal: Mapping[Value, Value]) -> dict[str, Term]:
         """The parameters that exist at run time, as terms; `equal` says what extents were required to be."""
@@ -141,7 +154,10 @@ class Kernel(Callee):
         return next((a for a in (*args.posonlyargs, *args.args, *args.kwonlyargs) if a.arg == name), self.source.tree)
 
     def __call__(self, *_: Any, **__: Any) -> Any:
-        raise error("E004", name=self.name)
+        raise error("E004", caller(), name=self.name)
+
+    def __getitem__(self, grid: Any) -> Any:
+        raise error("E004", caller(), name=self.name, found=f"a grid of {grid!r}; the compiler chooses the grid")
 
     def __repr__(self) -> str:
         return f"<kernel {self.name}>"
@@ -153,22 +169,32 @@ def _promises(parameters: Iterable[Term]) -> tuple[Value, ...]:
     return tuple(dict.fromkeys(le(const(0), e) for e in extents))
 
 
-def kernel(function: Callable[..., Any]) -> Kernel:
+def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Kernel:
     """Make a Python function a kernel: its text is compiled, it is never run."""
-    return Kernel(plain(function, "kernel"))
+    return Kernel(plain(function, "kernel", options))
 
 
-def fn(function: Callable[..., Any]) -> Helper:
+def fn(function: Callable[..., Any] | None = None, **options: Any) -> Helper:
     """Make a Python function a helper that kernels may call."""
-    return Helper(plain(function, "fn"))
+    return Helper(plain(function, "fn", options))
 
 
-def plain(function: Any, decorator: str) -> types.FunctionType:
+def plain(function: Any, decorator: str, options: Mapping[str, Any] = MappingProxyType({})) -> types.FunctionType:
     """The function that a decorator is given, or E006."""
-    if not isinstance(function, types.FunctionType):
-        raise error(
-            "E006",
-            what=f"@intent.{decorator} decorates {function!r}, which is no Python function",
-            how="decorate a def, without arguments to the decorator",
-        )
-    return function
+    what = ""
+    if function is None or options:
+        what = f"is given {', '.join(options) or 'nothing'}"
+    elif not isinstance(function, types.FunctionType):
+        what = f"decorates a {type(function).__name__}"
+        if isinstance(function, type):
+            what = f"decorates the class {function.__name__}"
+        elif isinstance(function, Callee):
+            what = f"decorates {function.name}, which is decorated already"
+    elif function.__name__ == "<lambda>":
+        what = "decorates a lambda"
+    elif function.__code__.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        what = f"decorates the async function {function.__name__}"
+    if what:
+        how = f"decorate a def with @intent.{decorator} alone, without arguments and without other decorators"
+        raise error("E006", caller(), what=f"@intent.{decorator} {what}", how=how)
+    return function  # type: ignore[no-any-return]

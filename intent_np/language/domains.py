@@ -8,6 +8,7 @@ from intent_np.rules.simplify import simplify
 from intent_np.terms.core import find
 from intent_np.terms.index import Extent, Param, Value
 from intent_np.terms.logical import After, Domain, Formal, Indices, LoopVar, Read, State
+from intent_np.terms.normal import Memory
 
 from . import indexing
 from .context import Equal, fail, static
@@ -51,15 +52,28 @@ def end(region: Domain) -> Any:
     return static(region_of("end", region).hi)
 
 
+_ARGUMENTS = {"ragged": "outer, members, offsets, indices=None"}
+_EXPECTED = "a domain or a subregion, such as I.domain(0, x.shape[0])"
+
+
 def region_of(name: str, v: Any) -> Domain:
     if not isinstance(v, Domain):
-        raise fail("E113", name=f"I.{name}", signature=f"I.{name}(domain)", found=describe(v))
+        raise fail(
+            "E113",
+            name=f"I.{name}",
+            signature=f"I.{name}({_ARGUMENTS.get(name, 'domain')})",
+            expected=_EXPECTED,
+            found=describe(v),
+        )
     return v
 
 
 @intrinsic
 def require_equal(left: Any, right: Any) -> None:
     """Make two extents equal: the host checks it before the launch, and the kernel may rely on it."""
+    for v in (left, right):
+        if isinstance(v, Memory):
+            raise fail("E124", found=describe(v), fix=f"name an axis: {v.name}.shape[0]")  # type: ignore[attr-defined]
     a, b = (simplify(indexing.index_value(v)) for v in (left, right))
     gap = {m: c for m, c in minus(polynomial(a), polynomial(b)).items() if c}
     if not gap:
@@ -72,6 +86,9 @@ def require_equal(left: Any, right: Any) -> None:
         if len(m) == 1 and isinstance(m[0], Extent) and abs(c) == 1 and sum(m[0] in other for other in gap) == 1:
             rest = {n: -c * d for n, d in gap.items() if n != m}
             raise Equal(m[0], simplify(from_polynomial(rest)))
+    if set(gap) == {()}:
+        fix = "correct the annotations: these are two different numbers"
+        raise fail("E124", found=f"{extent_text(a)} and {extent_text(b)}, which are never equal", fix=fix)
     raise fail("E124", found=f"{extent_text(a)} and {extent_text(b)}, of which no name can be given by the others")
 
 

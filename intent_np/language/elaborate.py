@@ -5,6 +5,7 @@ A captured value is a term (`Value`) or, where nothing decided its dtype yet, a 
 
 from __future__ import annotations
 
+import enum
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -17,6 +18,7 @@ from intent_np.terms.normal import Memory
 from intent_np.terms.operators import OPERATORS, Op
 
 from .context import capture, fail
+from .declare import Intrinsic
 from .products import Record
 
 Operand = Any  # a Value or a literal
@@ -81,7 +83,13 @@ def literal(v: bool | int | float, d: DType) -> Const:
     if isinstance(v, int) and not isinstance(v, bool) and d.is_float and abs(v) < 2**1023:
         v = float(v)
     if not fits(v, d) or (isinstance(v, float) and math.isinf(v) and not _has_infinity(d)):
-        hint = f"cast the other side to a float dtype, or write {int(v)}" if _integral(v) and d.is_integer else ""
+        hint = ""
+        if d is bool_:
+            hint = "write True or False; for arithmetic, I.cast the bool to an integer dtype"
+        elif d is index and _integral(v):
+            hint = f"write {int(v)}: coordinates are integers"
+        elif _integral(v) and d.is_integer:
+            hint = f"cast the other side to a float dtype, or write {int(v)}"
         raise fail("E203", value=repr(v), dtype=d, found=f"the {_kind(v)} literal {v!r}", fix=hint)
     return const(v, d)
 
@@ -121,7 +129,17 @@ def _elements(v: Any) -> str:
         return f"read its elements: {v.name}[{', '.join(':' * len(v.shape)) or '()'}]"  # type: ignore[attr-defined]
     if isinstance(v, Domain):
         return "take its coordinates with I.indices(domain)"
-    return "take the components apart first" if isinstance(v, tuple | Record) else ""
+    if isinstance(v, tuple | Record):
+        return "take the components apart first: a, b = value; a tensor is assigned element by element, y[0] = a"
+    if v is None:
+        return "return a value from the helper that is called here; None stands in subscripts alone"
+    if isinstance(v, enum.Enum):
+        return "compare it: mode == Mode.PLAIN"
+    if isinstance(v, DType):
+        return f"write a number, or I.cast(value, I.{v})"
+    if isinstance(v, Intrinsic):
+        return f"call it: {v.usage}"
+    return ""
 
 
 def describe(v: Any) -> str:
@@ -136,13 +154,24 @@ def describe(v: Any) -> str:
         return f"a tuple of {len(v)}"
     if isinstance(v, Record):
         return f"a record of {', '.join(v.names)}"
-    return repr(v)
+    if isinstance(v, enum.Enum):
+        return f"{type(v).__name__}.{v.name}"
+    if isinstance(v, DType):
+        return f"the dtype {v}"
+    if isinstance(v, Intrinsic):
+        return f"the operation I.{v.name}"
+    if isinstance(v, type):
+        return f"the Python type {v.__name__}"
+    if getattr(v, "is_helper", None) is not None:
+        return f"the {'helper' if v.is_helper else 'kernel'} {v.name}"
+    return f"the text {v!r}" if isinstance(v, str) else repr(v)
 
 
 def index_value(v: Operand) -> Value:
     """A scalar of any integer dtype, or an integer literal, as an index."""
     if is_literal(v) and not isinstance(v, int):
-        raise fail("E203", value=repr(v), dtype=index, found=f"the {_kind(v)} literal {v!r}")
+        hint = f"write {int(v)}: coordinates are integers" if _integral(v) else ""
+        raise fail("E203", value=repr(v), dtype=index, found=f"the {_kind(v)} literal {v!r}", fix=hint)
     made = value(v, index)
     if is_tensor(made) or not isinstance(made.type, DType) or not made.type.is_integer:
         raise fail("E202", operation="an index", dtype=show(made), expected="an integer scalar", found=show(made))
@@ -224,7 +253,21 @@ def fit(args: Sequence[Value], operation: str) -> tuple[Value, ...]:
             left=shape_text(left),
             right=shape_text(right),
             found=f"{operation} of {shape_text(left)} and {shape_text(right)}",
+            fix=_aligned(left, right),
         ) from None
+
+
+def _aligned(a: Sequence[Value], b: Sequence[Value]) -> str:
+    """How to make two shapes broadcast, where that can be seen."""
+    if all(isinstance(e, Const) for e in (*a, *b)):
+        return "give both the same extents, or cut one with a slice"
+    if len(a) == len(b) > 1 and tuple(a) == tuple(reversed(b)):
+        return "transpose one of them: I.transpose(value)"
+    long, short = (a, b) if len(a) > len(b) else (b, a)
+    if len(short) < len(long) and tuple(long[: len(short)]) == tuple(short):
+        entries = ", ".join([":"] * len(short) + ["None"] * (len(long) - len(short)))
+        return f"insert the axis that is missing: value[{entries}], or keepdims=True where a reduction took it away"
+    return ""
 
 
 def _fits(a: tuple[Value, ...], b: tuple[Value, ...]) -> bool:
@@ -238,9 +281,8 @@ def _fits(a: tuple[Value, ...], b: tuple[Value, ...]) -> bool:
 def convert(v: Operand, d: Any, mode: str = "wrap") -> Value:
     """`v` in dtype `d`: the value itself where it has it already, a literal rounded once."""
     if not isinstance(d, DType):
-        raise fail(
-            "E202", operation="a cast", dtype=describe(d), expected="a dtype, for example I.f32", found=describe(d)
-        )
+        fix, kind = "call it as I.cast(value, dtype), for example I.cast(x[:], I.f32)", "a dtype, for example I.f32"
+        raise fail("E202", operation="a cast", dtype=describe(d), expected=kind, found=describe(d), fix=fix)
     if is_literal(v) and mode == "wrap" and (not isinstance(v, float) or d.is_float):
         return literal(v, d) if not isinstance(v, bool) else const(int(v), d)
     v = value(v)

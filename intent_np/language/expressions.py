@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import enum
+import keyword
 import types
 from collections.abc import Sequence
 from typing import Any
@@ -17,9 +18,10 @@ from intent_np.terms.logical import Branch, Domain, Read, Take, element, shape_o
 from intent_np.terms.normal import Memory
 
 from . import calls
+from .advice import foreign, instead
 from .arithmetic import binary, compare, is_bool, logic, negated, truth, unary
 from .context import capture, fail, static
-from .declare import Intrinsic
+from .declare import OPERATIONS, Intrinsic
 from .elaborate import describe, is_literal, is_tensor, select
 from .frames import POISON, Frame, Missing, Poisoned
 from .indexing import Slice, read, subregion
@@ -117,16 +119,29 @@ def lookup(f: Frame, name: str) -> Any:
     if name in calls.BUILTINS:
         return getattr(builtins, name)
     if hasattr(builtins, name):
-        hint = _BUILTIN_HINTS.get(name, "write it with the operations of intent_np.language")
+        hint = _BUILTIN_HINTS.get(name) or instead(name) or "write it with the operations of intent_np.language"
         raise fail("E102", construct=f"the builtin {name}", suggestion=hint)
-    raise fail("E101", name=name, candidates=[*f.names, *cells, *_useful(f.function.__globals__)])
+    if name in OPERATIONS:
+        raise fail("E101", name=name, found=f"'{name}'; did you mean I.{name}?", fix=f"write I.{name}")
+    own = [n for n in f.names if n.isidentifier() and not keyword.iskeyword(n)]
+    around = [*own, *cells, *_useful(f.function.__globals__)]
+    raise fail("E101", name=name, candidates=around, fix=instead(name) or _extent(f, name))
+
+
+def _extent(f: Frame, name: str) -> str:
+    """How to get at an extent that only the annotations name."""
+    for n, v in f.names.items():
+        if isinstance(v, Memory):
+            for axis, e in enumerate(v.shape):  # type: ignore[attr-defined]
+                if getattr(e, "name", None) == name:
+                    return f"take it from the view that has it: {n}.shape[{axis}]"
+    return ""
 
 
 _BUILTIN_HINTS = {
     "sum": "use I.reduce.sum(value, axis=...)",
+    "sorted": "use I.sort(value, axis=-1)",
     "print": 'use I.debug_print("x = {}", x), which the reference prints',
-    "zip": "index both operands with one domain",
-    "pow": "use the operator **",
 }
 
 
@@ -137,8 +152,22 @@ def _useful(space: dict[str, Any]) -> list[str]:
 def captured(name: str, v: Any) -> Any:
     """A Python value from outside the function, if it can't change under the compiled kernel."""
     if not _capturable(v):
-        raise fail("E105", name=name, found=f"a {type(v).__name__}")
+        raise _uncapturable(name, v)
     return v
+
+
+def _uncapturable(name: str, v: Any) -> IntentError:
+    """E105, or E102 for what could never be one."""
+    library, _, last = name.rpartition(".")
+    if library == "intent_np.language":
+        return fail("E102", construct=f"I.{last} in the body of a kernel", suggestion="write it in the signature")
+    if callable(v):
+        own = "decorate it with @intent.fn"
+        if not library and not isinstance(v, types.FunctionType):
+            own = "use the operations of intent_np.language"
+        return fail("E102", construct=f"the Python function {name}", suggestion=instead(last) if library else own)
+    fix = f"make it a tuple, or pass {name} as a parameter" if isinstance(v, list) else ""
+    return fail("E105", name=name, found=f"a {type(v).__name__}", fix=fix)
 
 
 def _capturable(v: Any) -> bool:
@@ -157,10 +186,11 @@ def attribute(base: Any, name: str) -> Any:
         try:
             return captured(f"{base.__name__}.{name}", getattr(base, name))
         except IntentError as problem:
-            problem.span = problem.span or capture().span
+            problem.span = capture().span
             raise
         except AttributeError:
-            raise fail("E101", name=name, candidates=[n for n in dir(base) if not n.startswith("_")]) from None
+            names = [n for n in dir(base) if not n.startswith("_")]
+            raise fail("E101", name=name, candidates=names, fix=instead(name)) from None
     if isinstance(base, Intrinsic):
         try:
             return getattr(base, name)
@@ -169,13 +199,13 @@ def attribute(base: Any, name: str) -> Any:
             raise
     if isinstance(base, type) and issubclass(base, enum.Enum):
         if name not in base.__members__:
-            raise fail("E101", name=name, candidates=list(base.__members__))
+            raise _without(f"the enum {base.__name__}", name, list(base.__members__))
         return base[name]
     if isinstance(base, enum.Enum) and name in ("name", "value"):
         return getattr(base, name)
     if isinstance(base, Record):
         if name not in base.names:
-            raise fail("E101", name=name, candidates=base.names)
+            raise _without("the record", name, list(base.names))
         return base.values[base.names.index(name)]
     if isinstance(base, Memory | Value):
         shape = base.shape if isinstance(base, Memory) else shape_of(base)  # type: ignore[attr-defined]
@@ -186,16 +216,16 @@ def attribute(base: Any, name: str) -> Any:
         }.get(name)
         if found:
             return found()
-    hint = suggestion(name, ["shape", "dtype", "ndim"])
-    methods = {"sum", "max", "min", "prod", "any", "all"}
-    fix = (
-        f"use I.reduce.{name}(value, axis=...)"
-        if name in methods
-        else f"did you mean {hint}?"
-        if hint
-        else "use the operations of intent_np.language; values have shape, dtype and ndim"
-    )
-    raise fail("E117", name=name, what=describe(base), found=f".{name}", fix=fix)
+    if isinstance(base, Memory | Value):
+        raise _without(describe(base), name, ["shape", "dtype", "ndim"], instead(name))
+    raise _without(describe(base), name, [], foreign(name) or "leave it out: only values and records have attributes")
+
+
+def _without(what: str, name: str, names: list[str], fix: str = "") -> IntentError:
+    """E117: what has no such attribute, but perhaps a similar one."""
+    hint = suggestion(name, names)
+    fix = fix or (f"did you mean {hint}?" if hint else "")
+    return fail("E117", name=name, what=what, found=f".{name}", expected=", ".join(names), fix=fix)
 
 
 def subscript(base: Any, items: Any) -> Any:
@@ -204,9 +234,8 @@ def subscript(base: Any, items: Any) -> Any:
         return read(base, items)
     if isinstance(base, Domain):
         if not isinstance(items, Slice):
-            raise fail(
-                "E102", construct="a coordinate of a domain", suggestion="cut a subregion with domain[begin:end]"
-            )
+            hint = "write the coordinate itself, or cut a subregion with domain[begin:end]"
+            raise fail("E102", construct="a coordinate of a domain", suggestion=hint)
         return subregion(base, items)
     if isinstance(base, Ragged):
         return base[items]
@@ -225,7 +254,10 @@ def subscript(base: Any, items: Any) -> Any:
                 suggestion="use an integer that is known when compiling",
             )
         if not -len(base) <= items < len(base):
-            raise fail("E308", index=items, axis=0, name="the tuple", extent=len(base))
+            fix = (
+                f"use a position below {len(base)}; negative ones count from the end" if base else "put something in it"
+            )
+            raise fail("E308", index=items, axis=0, name="the tuple", extent=len(base), fix=fix)
         return base[items]
     if isinstance(base, Value):
         return read(base, items)
@@ -294,6 +326,9 @@ def _conditional(f: Frame, test: ast.expr, then: ast.expr, otherwise: ast.expr) 
     condition = evaluate(f, test)
     if not isinstance(condition, Value) or isinstance(condition, Const):
         return evaluate(f, then if truth(condition) else otherwise)
+    if not is_bool(condition):
+        found, fix = describe(condition), "compare it: value != 0"
+        raise fail("E202", operation="a condition", dtype=found, expected="bool", found=found, fix=fix)
     state = capture()
     if is_tensor(condition):
         return select(condition, evaluate(f, then), evaluate(f, otherwise))

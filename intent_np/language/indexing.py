@@ -137,7 +137,11 @@ def subscripts(name: str, shape: tuple[Value, ...], items: Any, valid: Value | N
     entries = list(items) if isinstance(items, tuple) else [items]
     count = sum(i is not None and i is not Ellipsis for i in entries)
     dots = [k for k, i in enumerate(entries) if i is Ellipsis]
-    if count > len(shape) or len(dots) > 1:
+    if len(dots) > 1:
+        raise fail(
+            "E102", construct="a second ... in a subscript", suggestion="leave one: it stands for all other axes"
+        )
+    if count > len(shape):
         raise fail("E205", name=name, rank=len(shape), count=count, found=f"{count} subscripts for {shape_text(shape)}")
     rest = [Slice(None, None, None)] * (len(shape) - count)
     if dots:
@@ -269,7 +273,9 @@ def read(source: Memory | Value, items: Any, valid: Any = None, fill: Any = None
     elif is_tensor(source):
         shape, d, name = shape_of(source), element(source.type), arena().names.get(source, "the value")
     else:
-        raise fail("E205", name="a scalar", rank=0, count=1, found=show(source))
+        fix = "leave the subscript out; annotate a parameter I.In[dtype, shape] if it is an array"
+        count = len(items) if isinstance(items, tuple) else 1
+        raise fail("E205", name="a scalar", rank=0, count=count, found=show(source), fix=fix)
     mask = None if valid is None else condition(valid)
     entries = subscripts(name, shape, items, mask)
     lanes: tuple[Value, ...] = ()
@@ -321,7 +327,12 @@ def spread(name: str, entries: tuple[Subscript, ...], v: Value, d: DType) -> Non
         fits = False
     if not fits:
         found = f"a value of {shape_text(given)} assigned to {name} at {shape_text(shape)}"
-        raise fail("E204", left=shape_text(shape), right=shape_text(given), found=found)
+        fix = ""
+        if len(given) > len(shape):
+            fix = "index more of the destination, or reduce the value over the axes that it has not"
+        elif len(given) > 1 and given == tuple(reversed(shape)):
+            fix = "transpose the value: I.transpose(value)"
+        raise fail("E204", left=shape_text(shape), right=shape_text(given), found=found, fix=fix)
 
 
 def destination(

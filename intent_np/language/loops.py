@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from intent_np.errors import error
 from intent_np.terms.logical import Domain, LoopVar, Parallel
 
 from . import exits, races
 from .calls import Enumerated
 from .context import capture, fail
 from .elaborate import describe
-from .frames import Frame, Missing
+from .frames import POISON, Frame, Missing
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,9 @@ def _parallel(f: Frame, s: ast.For, over: Points, collect: bool) -> None:
     own = {t.id for t in targets if isinstance(t, ast.Name)}
     inside = [n for n in f.names if n.isidentifier() and not keyword.iskeyword(n)]
     inside = [n for n in inside if n not in before or n in changed or n in own]
-    f.names = before | {n: Missing("E120", {"name": n}) for n in inside}
+    said = {e.title for e in state.errors}
+    carried = [n for n in changed if error("E114", name=n).title in said]
+    f.names = before | {n: Missing("E120", {"name": n}) for n in inside} | dict.fromkeys(carried, POISON)
     if effects:
         made = Parallel(tuple(points), tuple(effects))
         for problem in races.kept_apart(made):

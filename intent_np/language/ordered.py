@@ -86,6 +86,9 @@ def _asked_inside(s: ast.While) -> ast.While:
     return made
 
 
+_BEFORE = "give it a value before the loop, which may have no iteration"
+
+
 @dataclass
 class _Head:
     """What stands in front of a loop's body."""
@@ -236,7 +239,7 @@ class _Attempt:
                 lost[n] = Missing("E207", {"name": n, "found": problem.found})
         flags = self._flags(len(used) + sum(len(list(leaves(v))) for v in self.states.values()))
         after = self._loop(kept, flags)
-        f.names |= {n: Missing("E112", {"name": n}) for n in self.changed if n not in self.inits} | lost
+        f.names |= {n: Missing("E112", {"name": n, "fix": _BEFORE}) for n in self.changed if n not in self.inits} | lost
         f.names |= after
 
     def _assignment(self, name: str) -> ast.AST:

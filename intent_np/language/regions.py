@@ -6,8 +6,9 @@ import inspect
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from intent_np.numerics import fits
 from intent_np.terms.core import find, named
-from intent_np.terms.dtypes import index
+from intent_np.terms.dtypes import DType, index
 from intent_np.terms.index import Const, Value, const, lt
 from intent_np.terms.logical import (
     Domain,
@@ -30,7 +31,7 @@ from .combines import callable_with, like, pure, reordered, same_components, unl
 from .context import capture, fail
 from .cuts import uncut
 from .declare import Intrinsic, intrinsic
-from .elaborate import describe, is_open, is_tensor, shape_text, value
+from .elaborate import describe, is_literal, is_open, is_tensor, shape_text, value
 from .products import Record, leaves, mapped, refilled
 from .shapes import axis_of, tensor
 
@@ -84,7 +85,7 @@ def region_scan(
     name = "I.region_scan"
     given = _source(name, source, axis, operands)
     s = _summary(name, given, summarize, combine, identity)
-    state = mapped(initial_state, value)
+    state = _state(s, initial_state)
     states = _values((state,), constants=True)
     callable_with(name, "apply", apply)
     applied = _called(name, "apply", apply, (refilled(s.structure, s.identities), state))
@@ -99,6 +100,19 @@ def region_scan(
     )  # fmt: skip
     parts = [Proj(made, i) for i in range(len(outputs) + len(states))]
     return refilled(emitted.result, parts[: len(outputs)]), refilled(state, parts[len(outputs) :])
+
+
+def _state(s: Any, initial: Any) -> Any:
+    """The initial state as values; a literal has the dtype of the component of the summary where it stands."""
+    parts = list(leaves(initial))
+    if len(parts) == len(s.identities):
+        wanted = iter([element(v.type) for v in s.identities])
+        return mapped(initial, lambda v: _of_dtype(v, next(wanted)))
+    return mapped(initial, value)
+
+
+def _of_dtype(v: Any, d: Any) -> Any:
+    return value(v, d) if is_literal(v) and isinstance(d, DType) and fits(v, d) else value(v)
 
 
 # ---- what is cut
@@ -235,7 +249,8 @@ def _summary(name: str, given: _Source, summarize: Any, combine: Any, identity: 
                 "E211",
                 operation=f"summarize of {name}",
                 construct="the shape of a summary",
-                found=shape_text(shape_of(s)),
+                found="a summary that still has the cut axis",
+                fix="reduce along it in summarize, for example with I.reduce.sum(values, axis=0)",
             )
         if s.type != i.type:
             raise fail(

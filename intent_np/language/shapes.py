@@ -73,7 +73,8 @@ def axis_of(v: Any, rank: int) -> int:
             rank=rank,
             low=-rank,
             high=rank - 1,
-            expected="an axis that is known when compiling",
+            expected="one axis that is known when compiling",
+            fix="write the axis as a number, or make it an I.Constexpr[int]",
         )
     if not -rank <= v < rank:
         raise fail("E206", axis=v, rank=rank, low=-rank, high=rank - 1)

@@ -15,6 +15,7 @@ from intent_np.rules.simplify import simplify
 from intent_np.terms.dtypes import DType
 from intent_np.terms.index import Extent, Stride, Value, apply, const
 
+from .advice import instead
 from .annotations import ConstexprAnnotation, Constraints, ViewAnnotation
 from .source import Source
 
@@ -86,8 +87,34 @@ def parameters(function: types.FunctionType, source: Source) -> tuple[Parameter,
 
             found = f"{type(problem).__name__}: {problem}"
             errors.add(problem if isinstance(problem, IntentError) else error("E104", span, name=a.arg, found=found))
+    if source.tree.returns is not None and function.__annotations__.get("return") not in (None, "None"):
+        errors.add("E108", source.span(source.tree.returns), name=function.__name__, found="a return annotation")
+    _names_apart(made, source, errors)
     errors.raise_if_any()
     return tuple(made)
+
+
+def _names_apart(made: list[Parameter], source: Source, errors: Errors) -> None:
+    """E104 for an extent under the name of a parameter that is no constexpr: it would not be that parameter's value."""
+    names = {p.name for p in made if not isinstance(p, Constexpr)}
+    nodes = {a.arg: a for a in (*source.tree.args.posonlyargs, *source.tree.args.args, *source.tree.args.kwonlyargs)}
+    for p in made:
+        for e in p.shape if isinstance(p, ViewParameter) else ():
+            for n in names & _names(e):
+                errors.add(
+                    "E104",
+                    source.span(nodes[p.name]),
+                    name=p.name,
+                    expected="extents under names of their own, or names of I.Constexpr[int] parameters",
+                    found=f"the extent {e!r}, and a parameter '{n}', whose value it is not",
+                    fix=f"rename the extent, or make {n} an I.Constexpr[int]",
+                )
+
+
+def _names(extent: int | str) -> set[str]:
+    return (
+        {n.id for n in ast.walk(parse(extent, "eval")) if isinstance(n, ast.Name)} if isinstance(extent, str) else set()
+    )
 
 
 def _defaults(function: types.FunctionType) -> dict[str, Any]:
@@ -112,14 +139,31 @@ def _parameter(name: str, annotation: Any, default: Any, span: Span) -> Paramete
             return _view(name, mode, items, span)
         case ConstexprAnnotation(kind):
             if kind not in (int, float, bool) and not (isinstance(kind, type) and issubclass(kind, enum.Enum)):
-                raise error(
-                    "E104", span, name=name, expected="I.Constexpr of int, float, bool or an I.Enum", found=repr(kind)
-                )
+                kinds = "I.Constexpr of int, float, bool or an I.Enum"
+                fix = "write I.Constexpr[int], float, bool, or a class that is derived from I.Enum"
+                raise error("E104", span, name=name, expected=kinds, found=_shown(kind), fix=fix)
             return Constexpr(name, kind, default)
         case DType():
             _no_default(name, default, span)
             return Scalar(name, annotation)
-    raise error("E104", span, name=name, found=repr(annotation))
+    fix = ""
+    if annotation in (int, float, bool):
+        dtypes = {int: "I.i32", float: "I.f32", bool: "I.bool"}
+        own = annotation.__name__
+        fix = (
+            f"write a dtype, {name}: {dtypes[annotation]}, or {name}: I.Constexpr[{own}] for a constant of the program"
+        )
+    elif isinstance(annotation, type):
+        fix = instead(annotation.__name__)
+    elif repr(annotation) in ("I.In", "I.Out", "I.InOut"):
+        fix = f'say its dtype and its shape: {name}: {annotation!r}[I.f32, ("N",)]'
+    elif repr(annotation) == "I.Constexpr":
+        fix = f"say its type: {name}: I.Constexpr[int]"
+    raise error("E104", span, name=name, found=_shown(annotation), fix=fix)
+
+
+def _shown(v: Any) -> str:
+    return f"the Python type {v.__name__}" if isinstance(v, type) else repr(v)
 
 
 def _no_default(name: str, default: Any, span: Span) -> None:
@@ -135,17 +179,30 @@ def _no_default(name: str, default: Any, span: Span) -> None:
 
 
 def _view(name: str, mode: str, items: tuple[Any, ...], span: Span) -> ViewParameter:
+    word = {"in": "In", "out": "Out", "inout": "InOut"}[mode]
     if len(items) not in (2, 3) or not isinstance(items[0], DType) or not isinstance(items[1], tuple):
+        fix = ""
+        if len(items) > 1 and isinstance(items[0], DType):
+            parts = items[1] if isinstance(items[1], list) else [items[1]]
+            fix = f"a shape is a tuple: I.{word}[I.{items[0]}, ({', '.join(map(repr, parts))},)]"
+        elif len(items) > 1 and isinstance(items[1], DType):
+            fix = "name the dtype first, then the shape"
+        elif len(items) > 1:
+            fix = f"name the dtype as one of I: {instead(str(items[0])) or 'I.f32'}"
         raise error(
             "E104",
             span,
             name=name,
-            expected='I.In[dtype, shape], for example I.In[I.f32, ("N",)]',
-            found=f"I.{mode.capitalize()}[{', '.join(map(repr, items))}]",
+            expected=f'I.{word}[dtype, shape], for example I.{word}[I.f32, ("N",)]',
+            found=f"I.{word}[{', '.join(map(_shown, items))}]",
+            fix=fix,
         )
     promises = items[2] if len(items) == 3 else Constraints()
     if not isinstance(promises, Constraints):
-        raise error("E104", span, name=name, expected="I.constraints(...) as the third item", found=repr(promises))
+        fix = "write I.constraints(strides=, alias=, noalias=, finite=)"
+        raise error(
+            "E104", span, name=name, expected="I.constraints(...) as the third item", found=repr(promises), fix=fix
+        )
     _promised(name, items[0], len(items[1]), promises, span)
     for e in items[1]:
         if isinstance(e, str):
@@ -157,6 +214,7 @@ def _view(name: str, mode: str, items: tuple[Any, ...], span: Span) -> ViewParam
                 name=name,
                 expected="extents that are ints of 0 or more, names, or arithmetic over names",
                 found=repr(e),
+                fix="correct the extent",
             )
     return ViewParameter(name, mode, items[0], items[1], promises)
 
@@ -165,7 +223,8 @@ def _promised(name: str, dtype: DType, rank: int, promises: Constraints, span: S
     """E104 for a promise that says nothing of such a view."""
 
     def wrong(expected: str, found: Any) -> Exception:
-        return error("E104", span, name=name, expected=expected, found=str(found))
+        fix = f"correct the promise: {expected}"
+        return error("E104", span, name=name, expected=expected, found=str(found), fix=fix)
 
     strides, alias = promises.strides, promises.alias
     if alias is not None and promises.noalias:
@@ -211,6 +270,7 @@ def _expression(name: str, text: str, span: Span | None) -> ast.expr:
             name=name,
             expected="extents of integers, names, + - * // %, cdiv, min and max",
             found=repr(text),
+            fix="write // for the quotient rounded down, cdiv(a, b) for the one rounded up",
         ) from None
     return tree
 

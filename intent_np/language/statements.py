@@ -83,6 +83,8 @@ def _statement(f: Frame, s: ast.stmt, collect: bool) -> None:
             _augmented(f, target, op, node)
         case ast.Expr(value=ast.Constant(value=str())):
             pass
+        case ast.Expr(value=ast.Compare(ops=[ast.Eq()])):
+            raise fail("E102", construct="a comparison as a statement", suggestion="assign with a single =")
         case ast.Expr(value=node):
             evaluate(f, node)
         case ast.Pass():
@@ -143,8 +145,11 @@ def assign(f: Frame, target: ast.expr, v: Any) -> None:
         case ast.Name(id=name):
             if isinstance(v, Value | Domain) and not isinstance(v, Const):
                 named(v, name)
+            _kept_in_reach(f, name, v)
             f.names[name] = v
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            if any(isinstance(t, ast.Starred) for t in parts):
+                raise fail("E102", construct="* in the target of an assignment", suggestion="name every component")
             if isinstance(v, Record):
                 v = v.values
             if not isinstance(v, tuple) or len(v) != len(parts):
@@ -161,6 +166,15 @@ def assign(f: Frame, target: ast.expr, v: Any) -> None:
             raise fail(
                 "E102", construct="this target of an assignment", suggestion="assign to names and to elements of views"
             )
+
+
+def _kept_in_reach(f: Frame, name: str, v: Any) -> None:
+    """E102 for an assignment that would only hide a view that the kernel writes."""
+    old = f.names.get(name)
+    if isinstance(old, Memory) and isinstance(v, Value) and old.mode in ("out", "inout"):  # type: ignore[attr-defined]
+        where = ", ".join(":" * len(old.shape)) or "()"  # type: ignore[attr-defined]
+        fix = f"assign to its elements, {name}[{where}] = ..., or use another name"
+        raise fail("E102", construct=f"an assignment to the name of {describe(old)}", suggestion=fix)
 
 
 def counted(n: int, word: str) -> str:
@@ -211,6 +225,10 @@ def _augmented(f: Frame, target: ast.expr, op: ast.operator, node: ast.expr) -> 
             "E102", construct="this target of an assignment", suggestion="assign to names and to elements of views"
         )
     old = evaluate(f, ast.copy_location(ast.Name(target.id, ast.Load()), target))
+    if isinstance(old, Memory):
+        where = ", ".join(":" * len(old.shape)) or "()"  # type: ignore[attr-defined]
+        hint = f"name the elements: {target.id}[{where}]"
+        raise fail("E102", construct=f"an assignment to the name of {describe(old)}", suggestion=hint)
     assign(f, target, binary(op, old, evaluate(f, node)))
 
 
@@ -230,6 +248,10 @@ def assigned(body: Sequence[ast.stmt]) -> list[str]:
         for n in ast.walk(s):
             if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store):
                 found[n.id] = None
+            elif isinstance(n, ast.FunctionDef | ast.ClassDef):
+                found[n.name] = None
+            elif isinstance(n, ast.alias):
+                found[n.asname or n.name.partition(".")[0]] = None
     return list(found)
 
 
@@ -246,14 +268,11 @@ def _if(f: Frame, s: ast.If, rest: Sequence[ast.stmt], collect: bool) -> tuple[b
     if not isinstance(condition, Value) or isinstance(condition, Const):
         return False, execute(f, s.body if truth(condition) else s.orelse, collect)
     if shape_of(condition) or element(condition.type) is not bool_:
-        raise fail(
-            "E202",
-            operation="if",
-            dtype=describe(condition),
-            expected="a bool scalar",
-            found=describe(condition),
-            fix="use I.select(condition, a, b) elementwise, or compare",
-        )
+        found, fix = describe(condition), "compare it: value != 0"
+        if shape_of(condition):
+            fix = "use I.select(condition, a, b) for each element, or I.reduce.any or I.reduce.all for all of them"
+        with state.at(f.source, s.test):
+            raise fail("E202", operation="if", dtype=found, expected="a bool scalar", found=found, fix=fix)
     leaves = exits.certain(s.body), exits.certain(s.orelse)
     taken = any(leaves)
     before, written = dict(f.names), dict(state.written)

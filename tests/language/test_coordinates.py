@@ -193,8 +193,8 @@ REFUSED = [
 ]
 
 BODY = """@intent.kernel
-def k(x: I.In[I.f32, ("N",)], i: I.In[I.i32, ("N",)], y: I.Out[I.f32, ("N",)], z: I.Out[I.f32, ("3 * N",)],
-      w: I.Out[I.f32, (64,)], u: I.InOut[I.f32, ("N",)]):
+def k(x: I.In[I.f32, ("N",)], i: I.In[I.i32, ("N",)], y: I.InOut[I.f32, ("N",)], z: I.InOut[I.f32, ("3 * N",)],
+      w: I.InOut[I.f32, (64,)], u: I.InOut[I.f32, ("N",)]):
     (N,) = x.shape
     n, s = I.domain(0, N), I.domain(0, 64)
     """
