@@ -62,6 +62,13 @@ ROWS = (
         "run it with target='reference'",
     ),
     ErrorCode(
+        "E713",
+        COMPILE,
+        "elements of '{name}' are too narrow to be updated in place",
+        "A GPU changes 16, 32 or 64 bits in one step; elements of {dtype} share such a word with their neighbours.",
+        "use elements of 32 bits, or run it with target='cpu'",
+    ),
+    ErrorCode(
         "E710",
         USE,
         "the pass '{name}' does not lie ahead of the program",

@@ -15,12 +15,12 @@ from typing import Any
 
 from ..rules.simplify import substitute
 from ..terms.core import find
-from ..terms.gpu import Dispatch, For, If, Let, Load, Store, Sync, Var
+from ..terms.gpu import Dispatch, Fetch, For, If, Let, Load, Store, Sync, Update, Var
 from ..terms.index import Value
 
 
-def waiting(body: Iterable[Any]) -> frozenset[Store]:
-    """The stores that need a barrier in front."""
+def waiting(body: Iterable[Any]) -> frozenset[Store | Update]:
+    """The stores and updates that need a barrier in front."""
     body = tuple(body)
     search = _Search()
     search.names(body)
@@ -34,7 +34,7 @@ class _Search:
         self.loads: dict[str, set[Load]] = {}  # what each name is computed from, over all its assignments
         self.uses: dict[str, set[str]] = {}
         self.known: dict[Any, Value] = {}  # names of coordinates, and what they are over loops
-        self.found: set[Store] = set()
+        self.found: set[Any] = set()
 
     def names(self, body: Iterable[Any]) -> None:
         for s in body:
@@ -76,18 +76,21 @@ class _Search:
                 pending |= inside
                 apart = apart | {a for a in new if isinstance(s, For) and self._varies(a, s)}
             pending.update(find([p for p in s.children() if p not in inner], Load))
-            if isinstance(s, Store):
+            s = s.update if isinstance(s, Fetch) else s
+            if isinstance(s, (Store, Update)):
                 if any(self._conflict(a, s) for a in pending):
                     self.found.add(s)
                     pending.clear()
                     pending.update(find(s, Load))
                 pending.add(s)
 
-    def _conflict(self, a: Any, s: Store) -> bool:
+    def _conflict(self, a: Any, s: Store | Update) -> bool:
         """Whether a thread may touch an element by `a` that another one stores to by `s`, in the wrong order."""
+        if isinstance(a, Update) and isinstance(s, Update):
+            return False  # indivisible, and others have a sync between them
         if a is s or s.view.name not in a.view.names and a.view.name not in s.view.names:
             return False
-        if isinstance(a, Load) and self._place(a) == self._place(s):
+        if isinstance(a, Load) and isinstance(s, Store) and self._place(a) == self._place(s):
             return a not in self._behind(s)
         return True
 

@@ -10,15 +10,16 @@ apart lane by lane and reduces across lanes once, behind the loop.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..rules.simplify import node, substitute
 from ..terms.blocked import BLOCKED, BlockedGroup, BlockedProgram, Fold, Slice, Tile, Traverse, Whole, complete, member
-from ..terms.core import inherit, replace, walk
+from ..terms.core import children, inherit, replace, walk
 from ..terms.grouped import GROUPED, GroupedProgram
 from ..terms.index import AxisLike, Value, conjunction, const, lt, select
-from ..terms.normal import Contract, Coord, Load, Part, Proj, Reduce, Region, Scan, Store, builtin, identity
+from ..terms.normal import Contract, Coord, Load, Part, Proj, Reduce, Region, Scan, Store, Update, builtin, identity
+from ..terms.updates import Found
 from .base import nanopass
 from .blocks import fragments
 from .scans import prefixes, scanned
@@ -45,6 +46,7 @@ class _Blocking:
     def __init__(self, fragment: dict[Any, AxisLike], lanewise: bool) -> None:
         self.fragment, self.lanewise = fragment, lanewise
         self.done: dict[Any, Any] = {}
+        self.updates: dict[Update, Update] = {}  # what is performed inside of the loops
         self.prefixes: dict[Scan, tuple[Any, ...]] = {}  # the components of a scan
 
     def __call__(self, root: Any) -> Any:
@@ -74,6 +76,10 @@ class _Blocking:
                 return self._guarded(node(t.rebuild(self.done)))  # type: ignore[attr-defined]
             case Store():
                 return self._store(node(t.rebuild(self.done)))  # type: ignore[attr-defined]
+            case Update():
+                return self._update(t)
+            case Found():
+                return Found(self.updates[t.update])
             case Slice() | Tile() | Whole():
                 return t
         return node(t.rebuild(self.done))
@@ -96,8 +102,22 @@ class _Blocking:
         lanes = t.value.lanes.union(*(i.lanes for i in t.index), t.valid.lanes if t.valid is not None else ())
         ordered = sorted(lanes, key=lambda a: a.digest)
         effect: Any = node(replace(t, valid=conjunction(t.valid, *(self._guard(a) for a in ordered))))
-        nest = dict.fromkeys(a for i in reversed(t.index) for a in sorted(i.lanes, key=lambda a: a.digest))
-        carried = scanned(t.value, t.valid, *t.index)  # their loops are innermost, since they carry states
+        lanes_of = (sorted(i.lanes, key=lambda a: a.digest) for i in reversed(t.index))
+        return self._nested(effect, (a.axis if isinstance(a, Slice) else a for lanes in lanes_of for a in lanes))
+
+    def _update(self, t: Update) -> Any:
+        """An update in the blocks of what it is over; padded lanes are not valid."""
+        over = tuple(self.of(a) for a in t.over)
+        parts: Any = {a: self.done[a] for a in children(t) if a not in t.over} | dict(zip(t.over, over, strict=True))
+        new = t.rebuild(parts)  # type: ignore[attr-defined]
+        guards = (self._guard(a) for a in over if isinstance(a, (Tile, Whole, Slice)))
+        self.updates[t] = effect = inherit(t, node(replace(new, valid=conjunction(new.valid, *guards))))
+        return self._nested(effect, reversed(t.over))
+
+    def _nested(self, effect: Any, axes: Iterable[Any]) -> Any:
+        """An effect in the loops over the blocks of these axes, the innermost first."""
+        t, nest = effect, dict.fromkeys(axes)
+        carried = scanned(t)  # their loops are innermost, since they carry states
         for a in sorted(nest, key=lambda a: a not in self.fragment or self.of(a) not in carried):
             if a in self.fragment and isinstance(self.of(a), Slice):
                 s = self.of(a)

@@ -17,7 +17,7 @@ from ..terms.blocked import Point, Slice, Tile, Whole
 from ..terms.core import arena, find, inherit, named, walk
 from ..terms.grouped import Group
 from ..terms.index import AxisLike, Physical, is_const
-from ..terms.normal import Axis, Contract, Coord, Load, Region, Scan, Store
+from ..terms.normal import Axis, Contract, Coord, Load, Region, Scan, Store, Update
 from .expand_contractions import free_axes
 from .legalize_dot import ACCUMULATORS
 from .roles import axes, contiguous, extent_bound, is_resident
@@ -121,9 +121,9 @@ def _fit(together: tuple[Axis, ...], extents: dict[Axis, int], resident: dict[Ax
             extents[a] = power_of_two(extents[a]) // 2
 
 
-def stores(group: Group) -> list[Store]:
-    """The stores of a group, in order."""
-    return [e for e in group.effects if isinstance(e, Store)]
+def stores(group: Group) -> list[Any]:
+    """The stores and updates of a group, in order."""
+    return [e for e in group.effects if isinstance(e, (Store, Update))]
 
 
 def _store_order(group: Group) -> list[Axis]:

@@ -47,17 +47,17 @@ def dependences(effects: Sequence[Any]) -> list[Dependence]:
 def _own(a: tuple[Value, ...], b: tuple[Value, ...]) -> frozenset[Any] | None:
     if a == b:
         return None
-    return frozenset(axis for x, y in zip(a, b, strict=True) if x is y for axis in _injective(x))
+    return frozenset(axis for x, y in zip(a, b, strict=True) if x is y for axis in injective(x))
 
 
-def _injective(x: Value) -> Iterator[Axis]:
+def injective(x: Value) -> Iterator[Axis]:
     """The axis whose coordinate, times and plus constants, `x` is."""
     varying = [k for k in affine(x) if k is not None and k.lanes]
     if len(varying) == 1 and isinstance(varying[0], Coord) and isinstance(varying[0].axis, Axis):
         yield varying[0].axis
 
 
-def disjoint(s: Store, t: Store | Load) -> bool:
+def disjoint(s: Any, t: Any) -> bool:
     """Proof that no instance's access is to an element of another's: one dimension keeps them apart, or a condition
     that all instances share."""
     uniform = {p for p in conjuncts(s.valid) if not p.lanes}

@@ -11,12 +11,13 @@ from typing import Any
 from ..errors import error
 from ..rules.facts import at_most
 from ..rules.simplify import node
-from ..terms.blocked import Base, BlockedProgram, Carry, Loop, Perform, Segment, scoped
-from ..terms.core import arena, find, inherit, rewrite, walk
+from ..terms.blocked import Base, BlockedProgram, Carry, Loop, Perform, Point, Segment, scoped
+from ..terms.core import arena, find, inherit, replace, rewrite, walk
 from ..terms.dtypes import index
-from ..terms.gpu import Broadcast, For, Full, Let, Sync, Var, variable
+from ..terms.gpu import Broadcast, Fetch, For, Full, Let, Sync, Var, variable
 from ..terms.index import add, apply, const, is_const, is_op, mul, sub
-from ..terms.normal import Load, Proj, Store, View, builtin_name
+from ..terms.normal import Load, Proj, Store, Update, View, builtin_name
+from ..terms.updates import Found
 from .emit_values import Values
 from .scopes import LEAVES, Scope, changes, integral, overtaken, read_later, writes
 
@@ -35,6 +36,7 @@ class Effects(Values):
         super().__init__(program)
         self.reread = writes(program) & {name for t in find(program, Load) for name in t.view.names}
         self.phase = 0  # number of the last sync performed
+        self.asked = {t.update for t in find(program, Found)}  # updates whose findings somebody uses
 
     def effects(self, effects: tuple[Any, ...], values: tuple[Any, ...] = ()) -> None:
         """Perform effects in order.  What later ones, or the values behind them, read as it was before is read first:
@@ -79,11 +81,29 @@ class Effects(Values):
         if isinstance(e, Perform):
             self.loop(e.loop)
             return
+        if isinstance(e, Update):
+            self._update(e)
+            return
         early = [i for i in e.index if not self.loads(i)]  # coordinates first, then loops, then what follows them
         late = sorted((*e.index, e.value), key=lambda c: not self.behind_loop(c))
         parts = {c: self.emit(c) for c in (*early, *late)}
         valid = None if e.valid is None else self.emit(e.valid)
         self.scope.body.append(inherit(e, Store(e.view, tuple(parts[i] for i in e.index), parts[e.value], valid)))
+
+    def _update(self, e: Update) -> None:
+        """An update, over the fragments that it is performed over; what it finds has a name if anybody uses it."""
+        indices = sorted((*e.index, *e.operands), key=lambda c: not self.behind_loop(c))
+        parts = {c: self.emit(c) for c in indices}
+        valid = None if e.valid is None else self.emit(e.valid)
+        over = tuple(a.size for a in e.over if not isinstance(a, Point))  # type: ignore[attr-defined]
+        index, operands = (tuple(parts[c] for c in x) for x in (e.index, e.operands))
+        new = inherit(e, replace(e, index=index, operands=operands, over=over, valid=valid, within=()))
+        if e not in self.asked:
+            self.scope.body.append(new)
+            return
+        var = variable(self.fresh(self.names.get(Found(e), "found")), e.view.dtype, frozenset(over))
+        self.scope.body.append(Fetch(var, new))
+        self.scope.done[Found(e)] = inherit(Found(e), var)
 
     def _loops_before(self, t: Any) -> list[Loop]:
         """The loops whose results an effect or a loop only reads: they come before it."""

@@ -14,7 +14,9 @@ from ..terms.dtypes import index
 from ..terms.gpu import Broadcast, ContractInto, Full, Range
 from ..terms.index import Apply, Physical, add, apply, is_const, is_op
 from ..terms.normal import Contract, Coord, Load, Proj, Reduce, Scan
+from ..terms.updates import Found
 from .emit_names import Naming
+from .lower_regions import refused
 from .scopes import LEAVES, Scope, integral, is_test
 
 DEEPEST = 40  # operators in one expression; what is deeper gets names, as printed text and its readers have limits
@@ -81,7 +83,7 @@ class Values(Naming):
     def operands(self, t: Any) -> list[Any]:
         """The terms whose values `build` takes, in the order in which it asks for them."""
         match t:
-            case Coord() | Base():
+            case Coord() | Base() | Found():
                 return []
             case Proj():
                 return [] if isinstance(t.value, Loop) else [t.value]
@@ -102,6 +104,8 @@ class Values(Naming):
         match t:
             case Coord() | Base():
                 return self._coordinate(t)
+            case Found():
+                raise refused(t.update, "what an atomic access found, in another traversal than its own")
             case Proj() if isinstance(t.value, Loop):
                 self.loop(t.value)
                 return self.home(t.value).done[t.value][t.position]

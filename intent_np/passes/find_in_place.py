@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..terms.core import find, replace, rewrite
-from ..terms.normal import NORMAL, Load, Program, Store, View
+from ..terms.normal import NORMAL, Load, Program, Store, Update, View
 from .base import nanopass
 
 Accesses = dict[View, list[Any]]
@@ -25,7 +25,7 @@ def find_in_place(program: Program) -> Program:
     `emit`, which drops the note where it can't be.  Preserves every statement; what is not noted is copied at a call.
     """
     accesses: Accesses = {}
-    for t in find(program, (Load, Store)):  # type: ignore[arg-type]
+    for t in find(program, (Load, Store, Update)):  # type: ignore[arg-type]
         accesses.setdefault(t.view, []).append(t)
     views = [v for v in program.parameters if isinstance(v, View)]
     plain = all(isinstance(e, Store) for e in program.effects)

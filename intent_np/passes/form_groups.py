@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import Remark, error
 from ..terms.core import Term, arena, find, replace, rewrite
 from ..terms.grouped import GROUPED, Group, GroupedProgram
-from ..terms.normal import NORMAL, Load, Program, Store, View
+from ..terms.normal import NORMAL, Load, Program, Store, Update, View
 from .base import nanopass
 from .groups import groups
 
@@ -39,7 +39,7 @@ def separated(formed: tuple[Group, ...], parameters: tuple[Term, ...]) -> tuple[
     """The groups, where views that different ones access are never one array: groups do not wait for each other."""
     users: dict[str, set[int]] = {}
     for i, g in enumerate(formed):
-        for t in find(g, (Load, Store)):
+        for t in find(g, (Load, Store, Update)):
             users.setdefault(t.view.name, set()).add(i)
     apart = {
         v: replace(v, same=())
@@ -64,4 +64,4 @@ def _places(group: Group) -> list[Any]:
 
 
 def _name(group: Group) -> str:
-    return next(e.view.name for e in group.effects if isinstance(e, Store))
+    return next(e.view.name for e in group.effects if isinstance(e, (Store, Update)))

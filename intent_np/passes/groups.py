@@ -11,8 +11,9 @@ from typing import Any
 
 from ..terms.core import find
 from ..terms.grouped import Group, Sync
-from ..terms.normal import Axis, Load, Store
+from ..terms.normal import Axis, Load, Store, Update
 from .dependences import Dependence, dependences
+from .order_updates import evaluated, update_dependences
 from .roles import program_axes
 from .syncs import meet_again, synced
 
@@ -20,7 +21,7 @@ from .syncs import meet_again, synced
 def groups(effects: Sequence[Any]) -> tuple[Group, ...]:
     """The execution groups of these effects, in the order of their first statements."""
     effects = synced(effects)
-    between = dependences(effects)
+    between = [*dependences(effects), *update_dependences(effects)]
     formed: list[_Cluster] = []
     for cluster in _clusters(effects, between):
         into = next((g for g in formed if g.takes(cluster)), None)
@@ -37,7 +38,7 @@ class _Cluster:
     def __init__(self, effects: Sequence[Any], members: list[int], between: Iterable[Dependence]) -> None:
         self.effects, self.members = effects, members
         self.along = [d.along for d in between if d.along is not None and d.first in members]
-        self.reads = set(find([effects[i] for i in members], Load))
+        self.reads = {t for t in evaluated(*(effects[i] for i in members)) if isinstance(t, Load)}
         self.workset = self._workset(members)
         alone = any(program_axes((effects[i],)) for i in members)
         self.serial = bool(self.along) and not self.workset and alone
@@ -79,7 +80,7 @@ def _clusters(effects: Sequence[Any], between: Iterable[Dependence]) -> list[_Cl
         root[high] = low
     members: dict[int, list[int]] = {}
     for i, e in enumerate(effects):
-        if isinstance(e, Store):
+        if isinstance(e, (Store, Update)):
             members.setdefault(find_root(i), []).append(i)
     return [_Cluster(effects, found, between) for found in members.values()]
 

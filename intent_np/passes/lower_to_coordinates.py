@@ -23,7 +23,7 @@ from ..terms.index import Apply, Cast, Const, Value, add, apply, conjunction, co
 from ..terms.normal import NORMAL, Axis, Contract, Coord, Load, Program, Proj, Reduce, Store, View, builtin, identity
 from .base import nanopass
 from .lower_regions import Positions, refused
-from .lower_scans import ScanLowering
+from .lower_updates import UpdateLowering
 
 
 @nanopass(L.LOGICAL, NORMAL)
@@ -40,12 +40,12 @@ def lower_to_coordinates(program: L.LogicalProgram) -> Program:
 Asked = tuple[Any, Positions]
 
 
-class _Lowering(ScanLowering):
+class _Lowering(UpdateLowering):
     def __init__(self, program: L.LogicalProgram) -> None:
         super().__init__()
         self.memo: dict[Asked, Any] = {}
         self.known_domains: dict[Value, tuple[L.Domain, ...]] = {}
-        self.stores: dict[L.Write, Store] = {}
+        self.performed: dict[Any, Any] = {}  # what statements became
         self.count: dict[View, int] = {}  # stores into each view
         # nested loops over one domain take the first `use` numbers, the dimensions of tensors those after them
         self.first_use: dict[tuple[Value, Value], int] = {}
@@ -97,6 +97,8 @@ class _Lowering(ScanLowering):
             found = self._indexed(v.subscripts, self.domains(v.value) if isinstance(v, L.Take) else None)
         elif isinstance(v, L.Indices):
             found = [v.domain]
+        elif isinstance(v, (L.Old, L.Succeeded)):
+            found = self._indexed(v.access.subscripts, None)
         elif isinstance(v, L.Formal) and v in self.bound:
             found = list(self.domains(self.bound[v]))
         elif isinstance(v, (L.Convert, L.InBounds, L.Unique)):
@@ -197,8 +199,10 @@ class _Lowering(ScanLowering):
                 named(a, arena().names.get(v, arena().names.get(v.domain, "i")))
                 return Coord(a) if v.domain.step is None else self._absolute(v.domain, Coord(a))
             case L.Read():
-                after = self.stores.get(v.after) if isinstance(v.after, L.Write) else None
+                after = self.performed.get(v.after)
                 return (yield from self._read(v, where, after))
+            case L.Old() | L.Succeeded():
+                return self.found(v, where)
             case L.Take():
                 element = yield v.value, (yield from self._indices(v.subscripts, where))
                 return element if v.valid is None else (yield from self._filled(v, element, where))
@@ -349,8 +353,10 @@ class _Lowering(ScanLowering):
             match s:
                 case L.Write():
                     out.append(self._write(s, guards))
+                case L.Accumulate() | L.Atomic():
+                    out.append(self.update(s, guards))
                 case L.Parallel():
-                    out += self.effects(s.body, guards)
+                    out += self._in_parallel(s, guards)
                 case L.Branch():
                     c = self.scalar(s.condition)
                     out += self.effects(s.then, (*guards, c))
@@ -363,30 +369,50 @@ class _Lowering(ScanLowering):
                     )
         return out
 
-    def _write(self, s: L.Write, guards: tuple[Value, ...]) -> Store:
-        if not isinstance(s.view, View):
-            raise error("E708", _span(s), construct="I.buffer")
-        points = frozenset().union(*(self.scalar(p.value).lanes for p in s.subscripts if isinstance(p, L.At)))
-        taken: frozenset[Any] = frozenset(points)
-        positions: list[Any] = []
-        for e, known in zip(L.placed(s.subscripts).shape, self._indexed(s.subscripts, None), strict=True):
+    def _in_parallel(self, s: L.Parallel, guards: tuple[Value, ...]) -> list[Any]:
+        """The effects of a loop, at its points."""
+        outer, within = self.points, self.within
+        self.points = (*outer, *(next(iter(self.at(p).lanes)) for p in s.points))
+        if not within:
+            self.loops += 1
+            self.within = self.loops, len(s.points)
+        out = self.effects(s.body, guards)
+        self.points, self.within = outer, within
+        return out
+
+    def indices_at(self, subscripts: tuple[L.Subscript, ...], positions: Positions) -> Positions:
+        return _finished(self._indices(subscripts, positions), self.at)  # type: ignore[no-any-return]
+
+    def lanes(self, subscripts: tuple[L.Subscript, ...]) -> tuple[Positions, tuple[Axis, ...]]:
+        """The positions of an access along its dimensions, and their axes."""
+        points = (self.scalar(p.value).lanes for p in subscripts if isinstance(p, L.At))
+        taken: frozenset[Any] = frozenset(self.points).union(*points)
+        positions, axes = [], []
+        for e, known in zip(L.placed(subscripts).shape, self._indexed(subscripts, None), strict=True):
             if is_const(e, 1):
                 positions.append(const(0))
             else:
                 d = known if known is not None and known.extent is e else L.Domain(const(0), e)
-                a = self.axis(d, taken)
-                taken |= {a}
-                positions.append(self.position(d, a))
-        with self.varying_along(taken):
-            value = self.at(*self.fitted(s.value, tuple(positions)))
-            valid = None if s.valid is None else self.at(*self.fitted(s.valid, tuple(positions)))
+                axes.append(self.axis(d, taken))
+                taken |= {axes[-1]}
+                positions.append(self.position(d, axes[-1]))
+        return tuple(positions), tuple(axes)
+
+    def _write(self, s: L.Write, guards: tuple[Value, ...]) -> Store:
+        if not isinstance(s.view, View):
+            raise error("E708", _span(s), construct="I.buffer")
+        positions, axes = self.lanes(s.subscripts)
+        points = (self.scalar(p.value).lanes for p in s.subscripts if isinstance(p, L.At))
+        with self.varying_along(frozenset(axes).union(*points)):
+            value = self.at(*self.fitted(s.value, positions))
+            valid = None if s.valid is None else self.at(*self.fitted(s.valid, positions))
         condition = conjunction(*guards, valid)
         if condition is not None:
             value = _guarded(value, condition)
-        index = _finished(self._indices(s.subscripts, tuple(positions)), self.at)
+        index = self.indices_at(s.subscripts, positions)
         store = Store(s.view, index, value, condition, self.count.setdefault(s.view, 0))
         self.count[s.view] += 1
-        self.stores[s] = store
+        self.performed[s] = store
         return inherit(s, store)  # type: ignore[return-value]
 
 

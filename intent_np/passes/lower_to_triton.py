@@ -16,7 +16,7 @@ from typing import Any
 from ..backends.triton.names import Names
 from ..terms.core import find, rewrite, walk
 from ..terms.dtypes import DType, i32, i64, index
-from ..terms.gpu import GPU, Dispatch, For, If, Kernel, Let, Proj, Reduce, Scan, Store, Sync, Var
+from ..terms.gpu import GPU, Dispatch, Fetch, For, If, Kernel, Let, Proj, Reduce, Scan, Store, Sync, Update, Var
 from ..terms.index import Physical, Stride, Value, conjunction, is_const, le, lt, mul
 from ..terms.triton import (
     TRITON,
@@ -40,6 +40,7 @@ from ..terms.triton import (
 )
 from .barriers import waiting
 from .base import nanopass
+from .triton_updates import update
 from .triton_values import Values
 
 
@@ -176,6 +177,12 @@ class _Lowering:
                     lines.append(IfThen(self.values.lower(condition), tuple(self.block(inner))))
                 case Dispatch():
                     lines.append(self.group(s))
+                case Update() | Fetch():
+                    changed = s.update if isinstance(s, Fetch) else s
+                    named = s.var if isinstance(s, Fetch) else None
+                    if changed in self.waiting:
+                        lines.append(Barrier())
+                    lines += update(self.values, changed, named, self._named)
                 case Sync():
                     lines.append(Barrier())
                 case Store():
@@ -213,6 +220,9 @@ class _Lowering:
             self.values.names[var] = e  # nothing to compute: the name stands for what it names
             return []
         return [self.bind(var, e)]
+
+    def _named(self, hint: str, dtype: DType, shape: Any) -> Name:
+        return Name(self.fresh.fresh(hint), dtype, shape)
 
     def mark(self, var: Var, nonnegative: bool) -> None:
         """Note what is known of a name from here on; in another body it may have been known to be something else."""

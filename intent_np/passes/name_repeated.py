@@ -20,6 +20,7 @@ from ..terms.dtypes import bool_
 from ..terms.triton import (
     TRITON,
     Assign,
+    AtomicAt,
     Block,
     ConvertTo,
     Dot,
@@ -80,7 +81,7 @@ class _Uses:
                 roots = expressions(s)
                 if s not in inside:
                     inside[s] = inner(*roots)
-                if isinstance(s, StoreAt):
+                if isinstance(s, (StoreAt, AtomicAt)):
                     self.masks.add(s.mask)
                 for e in roots:
                     self.count[e] = self.count.get(e, 0) + 1
@@ -164,7 +165,7 @@ def _movable(e: Any, body: tuple[Any, ...], lines: list[int]) -> bool:
         return False
     if any(isinstance(t, LoadAt) for t in inner(e)):
         between = [t for s in body[first:last] for t in _deep(s)]
-        return not any(bodies(body[i]) for i in lines) and not any(isinstance(t, StoreAt) for t in between)
+        return not any(bodies(body[i]) for i in lines) and not any(isinstance(t, (StoreAt, AtomicAt)) for t in between)
     return True
 
 

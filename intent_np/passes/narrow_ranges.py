@@ -19,7 +19,7 @@ from ..terms.blocked import BLOCKED, Base, BlockedProgram, Carry, Loop, Point, S
 from ..terms.core import arena, children, inherit, replace
 from ..terms.dtypes import bool_, index
 from ..terms.index import Const, Value, add, apply, const, is_const, is_op, lt, mul, sub
-from ..terms.normal import Coord, Store
+from ..terms.normal import Coord, Store, Update
 from .base import nanopass
 
 
@@ -184,7 +184,7 @@ def false_changes_nothing(p: Any, loop: Loop, whole: Segment) -> bool:
 
 
 def _no_store(e: Any) -> bool:
-    return isinstance(e, Store) and e.valid is not None and is_const(e.valid, False)
+    return isinstance(e, (Store, Update)) and e.valid is not None and is_const(e.valid, False)
 
 
 def apply_combine(combine: Any, left: tuple[Any, ...], right: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -28,6 +28,7 @@ from .forward_stores import forward_stores
 from .inline_calls import inline_calls
 from .legalize_dot import legalize_dot
 from .legalize_reduce import legalize_reduce
+from .legalize_updates import legalize_updates
 from .lower_to_coordinates import lower_to_coordinates
 from .lower_to_triton import lower_to_triton
 from .make_abi import make_abi
@@ -67,6 +68,7 @@ PIPELINE: tuple[Pass, ...] = (
     contract_fma,
     legalize_dot,
     legalize_reduce,
+    legalize_updates,
     order_fragments,
     lower_to_triton,
     # triton

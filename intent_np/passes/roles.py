@@ -15,7 +15,7 @@ from ..rules.simplify import simplify
 from ..runtime.classes import RESIDENT_LIMIT
 from ..terms.core import contains, find, walk
 from ..terms.index import is_const, sub
-from ..terms.normal import Axis, Contract, Coord, Effect, Load, Part, Reduce, Region, Scan, Store, varying
+from ..terms.normal import Axis, Contract, Coord, Effect, Load, Part, Reduce, Region, Scan, Store, Update, varying
 
 STRIDED_LIMIT = 64  # lanes of an axis along which no view is contiguous: its rows are read a tile at a time
 CONTRACTED_LIMIT = 256  # lanes of an axis that is summed by a contraction, whose operands are two-dimensional
@@ -42,7 +42,7 @@ def resident_limit(axis: Axis, roots: tuple[Any, ...]) -> int:
 def contiguous(roots: Iterable[Any]) -> dict[Any, int]:
     """How many accesses run contiguously along each axis: where the stride is 1, else along the last dimension."""
     count: dict[Any, int] = {}
-    for t in find(tuple(roots), (Load, Store)):  # type: ignore[arg-type]
+    for t in find(tuple(roots), (Load, Store, Update)):  # type: ignore[arg-type]
         strides = t.view.strides
         unit = [i for i, s in enumerate(strides) if is_const(s, 1)] or ([len(strides) - 1] if strides else [])
         for i in unit:
@@ -74,6 +74,8 @@ def program_axes(effects: tuple[Effect, ...]) -> tuple[Axis, ...]:
 
 def _in_index_order(e: Any) -> list[Any]:
     """The axes that tell the elements of an effect apart: those of its index, each behind those that it begins at."""
+    if isinstance(e, Update):  # at each of its points, wherever that leads
+        return list(dict.fromkeys(b for a in e.over for b in (*sorted(a.lanes, key=lambda b: (b.use, b.digest)), a)))  # type: ignore[attr-defined]
     inner = (a for i in e.index for a in sorted(i.lanes, key=lambda a: (a.use, a.digest)))
     return list(dict.fromkeys(b for a in inner for b in (*sorted(a.lanes, key=lambda b: (b.use, b.digest)), a)))
 
@@ -86,6 +88,8 @@ def axes(roots: Iterable[Any]) -> list[Axis]:
     """Every logical axis below the roots, in first-use order."""
     found: dict[Axis, None] = {}
     for t in walk(*roots):
+        if isinstance(t, Update):
+            found |= dict.fromkeys(a for a in t.over if isinstance(a, Axis))
         a = t.axis if isinstance(t, (Coord, Reduce, Scan, Contract, Region)) else None
         a = a.axis if isinstance(a, Part) else a
         if isinstance(a, Axis):

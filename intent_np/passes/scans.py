@@ -49,4 +49,4 @@ def last(v: Any, s: Slice) -> Value:
 
 def scanned(*roots: Any) -> set[Slice]:
     """The slices along which something is carried."""
-    return {t.axis for t in find([r for r in roots if r is not None], Scan) if isinstance(t.axis, Slice)}
+    return {t.axis for t in find(roots, Scan) if isinstance(t.axis, Slice)}

@@ -13,7 +13,9 @@ from ..terms.core import find
 from ..terms.gpu import Var
 from ..terms.grouped import Sync
 from ..terms.index import Const, Extent, Param, Physical, Stride, Value, is_op
-from ..terms.normal import Combine, Load, Store, View
+from ..terms.normal import Combine, Load, View
+from ..terms.updates import Found
+from .order_updates import changing, evaluated
 
 LEAVES = (Const, Extent, Param, Stride, Physical, Var, View, Combine)
 
@@ -106,20 +108,20 @@ def extents_used(roots: tuple[Any, ...]) -> list[Extent]:
 
 def writes(*effects: Any) -> set[str]:
     """The names of the views that these effects store into."""
-    return {s.view.name for s in find(effects, Store)}
+    return {s.view.name for s in changing(*effects)}
 
 
 def changes(*effects: Any) -> set[str]:
     """The names of the views whose elements these effects may store into."""
-    return {name for s in find(effects, Store) for name in s.view.names}
+    return {name for s in changing(*effects) for name in s.view.names}
 
 
 def overtaken(effect: Any) -> list[Load]:
     """Loads in the loops of an effect of what earlier iterations store elsewhere in them."""
     if not isinstance(effect, Perform):
         return []
-    stores = {s.view: s.index for s in find(effect, Store)}
-    loads = (t for t in find(effect, Load) if t.after is None and t.needs)
+    stores = {s.view: s.index for s in changing(effect)}
+    loads = (t for t in evaluated(effect) if isinstance(t, Load) and t.after is None and t.needs)
     return [t for t in loads if t.view in stores and t.index != stores[t.view]]
 
 
@@ -147,5 +149,5 @@ def read_later(
             inside = slices - {t.slice}
         elif isinstance(t, Load) and old(t):
             found[t] = found.get(t, True) and t.needs <= slices and not waits(t)
-        stack.extend((c, inside) for c in reversed(t.children()))
+        stack.extend((c, inside) for c in reversed(t.children()) if not isinstance(t, Found))
     return found

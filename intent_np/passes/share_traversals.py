@@ -21,11 +21,12 @@ from ..terms.blocked import (
     Traverse,
     scoped,
 )
-from ..terms.core import children, find, inherit, named, replace, walk
+from ..terms.core import children, inherit, named, replace, walk
 from ..terms.grouped import Sync
 from ..terms.normal import Load, Proj, Store
 from .base import nanopass
 from .lower_regions import refused
+from .order_updates import changing, evaluated
 
 
 @nanopass(BLOCKED, BLOCKED, needed="makes the loops that the passes behind it read")
@@ -64,7 +65,7 @@ def _levels(terms: list[Any], phase: dict[Any, int]) -> dict[Any, int]:
     loops = [t for t in terms if isinstance(t, (Fold, Traverse))]
     reads = {t: _names(t, Load) for t in loops}
     changes = {t: _names(t, Store) for t in loops}
-    writes = {t: {x.view.name for x in find(t, Store)} for t in loops}
+    writes = {t: {x.view.name for x in changing(t)} for t in loops}
     waits: dict[Any, list[Any]] = {}
     for i, t in enumerate(loops):
         others = (
@@ -84,7 +85,8 @@ def _levels(terms: list[Any], phase: dict[Any, int]) -> dict[Any, int]:
 
 def _names(t: Any, kind: type[Load | Store]) -> set[str]:
     """The views that the accesses below `t` may be to."""
-    return {name for x in find(t, kind) for name in x.view.names}
+    found = changing(t) if kind is Store else (x for x in evaluated(t) if isinstance(x, Load))
+    return {name for x in found for name in x.view.names}
 
 
 class _Cohorts:

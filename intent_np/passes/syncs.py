@@ -11,10 +11,11 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import Any
 
-from ..terms.core import find, inherit, replace, walk
+from ..terms.core import inherit, replace, walk
 from ..terms.grouped import Sync
-from ..terms.normal import Load, Store
+from ..terms.normal import Load, Store, Update
 from .dependences import disjoint
+from .order_updates import conflict, evaluated
 
 Cut = tuple[int, int]  # (after, at most): an effect that a sync must follow, and one that it must not follow
 
@@ -33,7 +34,7 @@ def synced(effects: Sequence[Any]) -> tuple[Any, ...]:
 
     needed: list[Cut] = []
     for j, e in enumerate(effects):
-        seen_after = (t for t in find(e, Load) if t.after is not None)
+        seen_after = (t for t in evaluated(e) if isinstance(t, Load) and t.after is not None)
         needed += [(place[t.after], min(overwritten(t), j)) for t in seen_after]
     for stores in written.values():
         pairs = ((i, j) for i, j in combinations(stores, 2) if meet_again(effects[i], effects[j]))
@@ -54,6 +55,8 @@ def synced(effects: Sequence[Any]) -> tuple[Any, ...]:
 
 def meet_again(s: Store, t: Store) -> bool:
     """Whether two stores may be to one element, without being to the very same ones lane by lane."""
+    if isinstance(s, Update) or isinstance(t, Update):
+        return conflict(s, t)
     return s.view is t.view and s.index != t.index and not disjoint(s, t)
 
 

@@ -36,6 +36,7 @@ from ..terms.triton import (
     Return,
     ScanCall,
     Size,
+    broadcast,
     is_literal,
 )
 
@@ -257,15 +258,17 @@ class Values:
 
     # ---- memory
 
-    def address(self, t: Load | Store) -> Expr:
-        """The pointer, moved by index times stride in each dimension."""
-        view, dims = t.view, self.address_dims(t)
+    def address(self, t: Any, lanes: tuple[Physical, ...] | None = None) -> Expr:
+        """The pointer, moved by index times stride in each dimension; spread over `lanes` where they are given."""
+        view, dims = t.view, self.address_dims(t) if lanes is None else lanes
         base = self.parameter(view, self.dtype(view.dtype) if view.dtype is not index else i64)
         offsets = []
         for i, stride in zip(t.index, view.strides, strict=True):
             if not is_const(i, 0) and not is_const(stride, 0):
                 x = self.at(i, dims)
                 offsets.append(x if is_const(stride, 1) else self.operate("mul", [x, self.lower(stride)]))
+        if lanes and broadcast((), *(o.type.shape for o in offsets)) != lanes:
+            offsets.append(FullBlock(0, i32, lanes))
         return Address(base, tuple(offsets)) if offsets else base
 
     def address_dims(self, t: Load | Store) -> tuple[Physical, ...]:

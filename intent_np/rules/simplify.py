@@ -13,7 +13,7 @@ from ..terms.blocked import Fold, Loop, Segment, Slice, Traverse
 from ..terms.core import Term, arena, children, inherit, replace, rewrite, walk
 from ..terms.dtypes import DType, bool_, index
 from ..terms.index import Apply, Cast, Const, Value, apply, const, is_const, is_op
-from ..terms.normal import Axis, Combine, Contract, Coord, Load, Part, Proj, Reduce, Region, Scan, Store
+from ..terms.normal import Axis, Combine, Contract, Coord, Load, Part, Proj, Reduce, Region, Scan, Store, Update
 from .facts import is_finite
 from .rule_set import active, fired
 
@@ -113,7 +113,7 @@ def _load(t: Load) -> Value:
     return replace(t, fill=0) if t.valid is None and t.fill != 0 else t
 
 
-def _store(t: Store) -> Store:
+def _store(t: Any) -> Any:
     return replace(t, valid=None) if t.valid is not None and is_const(t.valid, True) else t
 
 
@@ -137,7 +137,7 @@ def _proj(t: Proj) -> Value:
 
 
 _CLAUSES: dict[type, Callable[[Any], Any]] = {
-    Cast: _cast, Load: _load, Store: _store, Reduce: _reduce, Contract: _contract, Proj: _proj,
+    Cast: _cast, Load: _load, Store: _store, Update: _store, Reduce: _reduce, Contract: _contract, Proj: _proj,
 }  # fmt: skip
 
 

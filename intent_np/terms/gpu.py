@@ -44,12 +44,14 @@ from .normal import (
     Scan,
     Store,
     Target,
+    Update,
     addressed,
     check_parameters,
     closed_regions,
     strays,
 )
 from .text import NUMBER, WORD
+from .updates import Found
 
 
 @term
@@ -170,6 +172,22 @@ class Let(Effect):
 
 
 @term
+class Fetch(Effect):
+    """Perform an update, and name what it found."""
+
+    var: Var
+    update: Update
+    syntax = "{var} = {update}"
+
+    def infer(self) -> None:
+        if self.var.type is not self.update.view.dtype or self.var.lanes != self.update.lanes:
+            raise TypeError(f"{self.var.name} can't name what this finds: {self.update}")
+
+    def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
+        return NO_AXES, NO_AXES
+
+
+@term
 class For(Effect):
     """Ordered loop `var` = lo, lo + step, … below hi; `carries` are the names that it updates."""
 
@@ -275,8 +293,8 @@ def defined_before_use(kernel: Kernel) -> Iterator[str]:
 
     def block(body: tuple[Effect, ...], known: set[Var], carried: frozenset[Var]) -> Iterator[str]:
         for s in body:
-            if isinstance(s, Let):
-                yield from uses(s.value, known)
+            if isinstance(s, (Let, Fetch)):
+                yield from uses(s.value if isinstance(s, Let) else s.update, known)
                 if s.var in known and s.var not in carried:
                     yield f"{s.var.name} is assigned twice"
                 if s.var.name in reserved or any(v.name == s.var.name and v is not s.var for v in known):
@@ -314,14 +332,13 @@ def lanes_agree(kernel: Kernel) -> Iterator[str]:
 
 GPU = BLOCKED.extend(
     "gpu", root=Kernel, about=__doc__ or "",
-    add=(Var, Range, Full, Broadcast, ContractInto, Let, For, If, Dispatch, Kernel),
+    add=(Var, Range, Full, Broadcast, ContractInto, Let, Fetch, For, If, Dispatch, Kernel),
     remove=(Axis, Part, Coord, Contract, Tile, Point, Slice, Whole, Base, Fold, Traverse, Running, Carry, Segment, Loop,
-    Perform, BlockedGroup, BlockedProgram),
+    Perform, Found, BlockedGroup, BlockedProgram),
     rules=(closed_regions, addressed, scalar_control, defined_before_use, lanes_agree),
 )  # fmt: skip
 
 __all__ = [
-    "GPU", "AxisLike", "Broadcast", "Combine", "ContractInto", "Dispatch", "For", "Full", "If", "Kernel", "Let", "Load",
-    "Physical", "Proj",
-    "Range", "Reduce", "Scan", "Store", "Sync", "Var", "variable",
+    "GPU", "AxisLike", "Broadcast", "Combine", "ContractInto", "Dispatch", "Fetch", "For", "Full", "If", "Kernel",
+    "Let", "Load", "Physical", "Proj", "Range", "Reduce", "Scan", "Store", "Sync", "Update", "Var", "variable",
 ]  # fmt: skip

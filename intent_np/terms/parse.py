@@ -251,7 +251,11 @@ class Parser:
     def let(self) -> Term:
         name = self.next().text
         self.expect("=")
-        value = self.expression(Value, 0)
+        value = self.expression(Term, 0)
+        if isinstance(value, gpu.Update):
+            self.env[name] = found = gpu.variable(name, value.view.dtype, value.lanes)
+            return self.build(lambda: gpu.Fetch(found, value))  # type: ignore[no-any-return]
+        value = self.coerce(value, Value)
         var = gpu.variable(name, value.type, value.lanes)
         self.env[name] = var
         return self.build(lambda: gpu.Let(var, value))  # type: ignore[no-any-return]

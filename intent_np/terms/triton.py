@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .core import Term, children, find, term
-from .dtypes import bool_
+from .dtypes import DType, bool_
 from .index import Apply, Cast, Const, Extent, Param, Physical, Stride, Value
 from .language import Language
 from .normal import Target, View
@@ -60,6 +60,34 @@ class StoreAt(Statement):
         check_mask(address, self.mask)
         if value.dtype is not address.dtype or broadcast(value.shape, address.shape) != address.shape:
             raise TypeError(f"{value} is stored at {address}")
+
+
+@term
+class AtomicAt(Statement):
+    """Change elements of `dtype` in one step each, by the Triton function (or the module's own) of this name; `target`
+    names what was there."""
+
+    function: str
+    address: Expr
+    operands: tuple[Expr, ...]
+    dtype: DType
+    mask: Expr | None = None
+    order: str = "relaxed"
+    helper: Helper | None = None
+    target: Name | None = None
+    syntax = (
+        "atomic {function} of ({operands}) {dtype} at {address}{ where |mask|} {order}{ by |helper|}{ into |target|}"
+    )
+
+    def infer(self) -> None:
+        check_mask(self.address.type, self.mask)
+        shape = self.address.type.shape
+        if any(o.type != Block(self.dtype, shape) for o in self.operands):
+            raise TypeError(f"{[o.type for o in self.operands]} for elements of {self.dtype} at {self.address}")
+        if self.target is not None and self.target.type != Block(self.dtype, shape):
+            raise TypeError(f"{self.target.name} is {self.target.type}, not what {self.function} finds")
+        if self.mask is not None and self.mask.type.shape != shape:
+            raise TypeError(f"a mask of {self.mask.type} for {self.address}")
 
 
 @term
@@ -164,6 +192,8 @@ def expressions(s: Any) -> tuple[Any, ...]:
             return (value,)
         case StoreAt(address, value, mask):
             return (address, value) if mask is None else (address, value, mask)
+        case AtomicAt(_, address, operands, _, mask):
+            return (address, *operands, *((mask,) if mask is not None else ()), *((s.helper,) if s.helper else ()))
         case ForRange(_, lo, hi, step):
             return (lo, hi, step)
         case Return(values):
@@ -181,6 +211,8 @@ def assigned(s: Any) -> tuple[Name, ...]:
             return (target,)
         case Unpack(targets, _):
             return targets
+        case AtomicAt():
+            return () if s.target is None else (s.target,)
         case _:
             return ()
 
@@ -250,14 +282,15 @@ TRITON = Language(
     terms=(
         Const, Extent, Stride, Param, Apply, Cast, Physical, View, Target, Name, Parameter, Number, Size, FullBlock,
         Arange, ProgramId, Expand, Permute, BroadcastTo, Pointwise, ConvertTo, Dot, Helper, ReduceCall, ScanCall,
-        Address, LoadAt, StoreAt, Assign, Unpack, ForRange, IfThen, Barrier, Return, Function,
+        Address, LoadAt, StoreAt, AtomicAt, Assign, Unpack, ForRange, IfThen, Barrier, Return, Function,
     ),
     rules=(names_defined, parameters_declared),
 )  # fmt: skip
 
 __all__ = [
-    "TRITON", "UNIT", "Address", "Arange", "Assign", "Barrier", "Block", "BroadcastTo", "ConvertTo", "Dot", "Expand",
-    "Expr", "ForRange", "FullBlock", "Function", "Helper", "IfThen", "LoadAt", "Name", "Number", "Parameter", "Permute",
+    "TRITON", "UNIT", "Address", "Arange", "Assign", "AtomicAt", "Barrier", "Block", "BroadcastTo", "ConvertTo", "Dot",
+    "Expand", "Expr", "ForRange", "FullBlock", "Function", "Helper", "IfThen", "LoadAt", "Name", "Number", "Parameter",
+    "Permute",
     "Pointwise", "ProgramId", "ReduceCall", "Return", "ScanCall", "Size", "Statement", "StoreAt", "Unpack", "assigned",
     "bodies", "expressions", "inner", "is_literal", "names", "rebound",
 ]  # fmt: skip

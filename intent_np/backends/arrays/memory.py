@@ -10,12 +10,13 @@ import numpy as np
 from ...errors import IntentError, error
 from ...numerics import Array, storage
 from ...terms.core import arena
-from ...terms.normal import Load, Store
+from ...terms.normal import Load, Store, Update
 from ...terms.text import brief
 from .access import gather, scatter
 from .arguments import Arguments
 from .counters import Counters
 from .shadow import Shadow
+from .updates import Combining, in_turn
 
 
 class Memory:
@@ -31,6 +32,7 @@ class Memory:
         self.instances: tuple[int, ...] = ()
         self.identities: Array | None = None  # number of each instance, for the shadow
         self.snapshots: dict[tuple[str, Any], Array] = {}
+        self.found: dict[Update, list[tuple[tuple[Array, ...], Array]]] = {}  # where axes are whole, see `Coordinates`
 
     def snapshot(self, loads: Iterable[Load]) -> None:
         """Copy the views that these loads must see as they are now, if no copy is older."""
@@ -74,6 +76,31 @@ class Memory:
             self.shadow.stored(t, array.shape, indices, value, lanes, self.identities)
         scatter(array, indices, value, None if lanes is None or lanes.all() else lanes)
 
+    def update(
+        self, t: Update, indices: Sequence[Array], values: Sequence[Array], lanes: Array | None, full: Sequence[int],
+        combining: Combining,
+    ) -> Array:  # fmt: skip
+        """Update the elements at `indices` in these `lanes` of a frame that is `full`; what each lane found, or 0."""
+        array = self.arguments.arrays[t.view.name]
+        shape = np.broadcast_shapes(tuple(full), _shape(*indices, *values, lanes))
+        indices, reachable = _inside(t, array, indices, lanes)
+        self.counters.stores += (n := self._count(shape, lanes))
+        self.counters.bytes_stored += n * t.view.dtype.bytes
+        old = np.zeros(shape, array.dtype)
+        live = np.flatnonzero(np.broadcast_to(True if lanes is None else lanes, shape))
+        if not reachable or not live.size:
+            return old
+        if self.shadow is not None:
+            active = np.broadcast_to(True if lanes is None else lanes, shape)
+            self.shadow.updated(t, array.shape, indices, active, self.identities)
+        places = [np.broadcast_to(i, shape).reshape(-1)[live] for i in indices]
+        at = np.ravel_multi_index(tuple(places), array.shape) if places else np.zeros_like(live)
+        flat = np.array(array).reshape(-1)
+        given = [np.broadcast_to(v, shape).reshape(-1)[live] for v in values]
+        old.reshape(-1)[live] = in_turn(t, flat, at, given, combining)
+        array[...] = flat.reshape(array.shape)
+        return old
+
     def _count(self, shape: tuple[int, ...], lanes: Array | None) -> int:
         """Active lanes of an access of this shape, over all instances that perform it."""
         full = shape if lanes is None else np.broadcast_shapes(shape, lanes.shape)
@@ -95,7 +122,9 @@ class Memory:
         return self._count((1,) * active.ndim, active)
 
 
-def _inside(t: Load | Store, array: Array, indices: Sequence[Array], lanes: Array | None) -> tuple[list[Array], bool]:
+def _inside(
+    t: Load | Store | Update, array: Array, indices: Sequence[Array], lanes: Array | None
+) -> tuple[list[Array], bool]:
     """Indices clipped to the bounds, and whether any lane can be reached; an error where an active lane is outside."""
     clipped, reachable = [], True
     for d, (i, n) in enumerate(zip(indices, array.shape, strict=True)):
@@ -112,7 +141,7 @@ def _inside(t: Load | Store, array: Array, indices: Sequence[Array], lanes: Arra
     return clipped, reachable
 
 
-def outside_error(t: Load | Store, dim: int, extent: int, value: int) -> IntentError:
+def outside_error(t: Any, dim: int, extent: int, value: int) -> IntentError:
     """The error of an access that leaves its view."""
     return error(
         "E502",

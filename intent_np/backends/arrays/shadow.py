@@ -10,7 +10,7 @@ import numpy as np
 from ...errors import error
 from ...numerics import Array
 from ...terms.core import arena
-from ...terms.normal import Load, Store, View
+from ...terms.normal import Load, Store, Update, View
 from ...terms.text import brief
 
 NOBODY, MANY = -1, -2
@@ -19,11 +19,12 @@ NOBODY, MANY = -1, -2
 class _Element:
     """Of each element of a view: the instance that wrote it, the instance that read it, whether it has a value."""
 
-    __slots__ = ("known", "reader", "writer")
+    __slots__ = ("known", "reader", "updater", "writer")
 
     def __init__(self, view: View, size: int) -> None:
         self.writer = np.full(size, NOBODY, np.int64)
         self.reader = np.full(size, NOBODY, np.int64)
+        self.updater = np.full(size, NOBODY, np.int64)
         self.known = np.full(size, view.mode in ("in", "inout"), np.bool_)
 
 
@@ -43,6 +44,7 @@ class Shadow:
         if self.ordered:
             for e in self.elements.values():
                 e.writer[:] = NOBODY
+                e.updater[:] = NOBODY
 
     def loaded(
         self, t: Load, extents: tuple[int, ...], indices: Sequence[Array], lanes: Array | None, instances: Array | None
@@ -57,6 +59,7 @@ class Shadow:
             raise error("E504", span=_span(t), name=t.view.name, found=f"element {where}")
         if self.ordered:
             return
+        self._not_updated(t, e, at, who, extents, "reads")
         writer = e.writer[at]
         other = (writer != NOBODY) & (writer != who)
         if other.any():
@@ -79,6 +82,7 @@ class Shadow:
             same = who[one] == who[two]
             said = f"two lanes of instance {who[one]}" if same else f"instances {who[one]} and {who[two]}"
             raise _race(t, at[one], extents, f"{said} write it")
+        self._not_updated(t, e, at, who, extents, "writes")
         writer = e.writer[at]
         other = (writer != NOBODY) & (writer != who)
         if other.any():
@@ -88,6 +92,35 @@ class Shadow:
         if other.any():
             raise _race(t, at[other][0], extents, f"instance {who[other][0]} writes what another one read")
         e.writer[at], e.known[at] = who, True
+
+    def updated(
+        self, t: Update, extents: tuple[int, ...], indices: Sequence[Array], lanes: Array, instances: Array | None
+    ) -> None:
+        """Lanes and instances may meet in updates, but in no other access."""
+        e = self._of(t.view, extents)
+        at, who = _addresses(extents, indices, lanes, instances)
+        if t.operation != "store" and not e.known[at].all():
+            where = _where(at[~e.known[at]][0], extents)
+            raise error("E504", span=_span(t), name=t.view.name, found=f"element {where}")
+        e.known[at] = True
+        if self.ordered:
+            return
+        for others, what in ((e.writer[at], "writes"), (e.reader[at], "reads")):
+            other = (others != NOBODY) & (others != who)
+            if other.any():
+                said = f"instance {who[other][0]} updates what instance {others[other][0]} {what}"
+                raise _race(t, at[other][0], extents, said)
+        lowest, highest = (np.full(e.updater.size, start) for start in (np.iinfo(np.int64).max, NOBODY))
+        np.minimum.at(lowest, at, who)
+        np.maximum.at(highest, at, who)
+        one = np.where(lowest == highest, lowest, MANY)[at]
+        before = e.updater[at]
+        e.updater[at] = np.where((before == NOBODY) | (before == one), one, MANY)
+
+    def _not_updated(self, t: Any, e: _Element, at: Array, who: Array, extents: tuple[int, ...], what: str) -> None:
+        other = (e.updater[at] != NOBODY) & (e.updater[at] != who)
+        if other.any():
+            raise _race(t, at[other][0], extents, f"instance {who[other][0]} {what} what other ones update")
 
     def _of(self, view: View, extents: tuple[int, ...]) -> _Element:
         if view.name not in self.elements:
@@ -120,11 +153,11 @@ def _where(flat: Array, extents: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(int(i) for i in np.unravel_index(int(flat), extents)) if extents else ()
 
 
-def _span(t: Load | Store) -> Any:
+def _span(t: Any) -> Any:
     return next(iter(arena().spans.get(t, ())), None)
 
 
-def _race(t: Load | Store, flat: Array, extents: tuple[int, ...], what: str) -> Exception:
+def _race(t: Any, flat: Array, extents: tuple[int, ...], what: str) -> Exception:
     return error("E505", span=_span(t), name=t.view.name, found=f"element {_where(flat, extents)}: {what}")
 
 

@@ -17,10 +17,11 @@ from ...numerics import Array, accumulate, apply, bitcast, cast, contract, reduc
 from ...terms.core import Term, children, walk
 from ...terms.dtypes import DType
 from ...terms.index import Apply, Cast, Const, Extent, Param, Physical, Stride, Value
-from ...terms.normal import Arg, Combine, Load, Proj
+from ...terms.normal import Arg, Combine, Load, Proj, Update
 from ...terms.text import brief
 from .arguments import element
 from .memory import Memory
+from .updates import Combining
 
 
 def is_reduction(c: Combine) -> bool:
@@ -142,6 +143,16 @@ class Values:
             elif isinstance(t, Value):
                 known[t] = self.pointwise(t, [known[x] for x in children(t)])
         return [known[body] for body in c.bodies]
+
+    def combining(self, t: Update) -> Combining:
+        """The combine of an update as a function of elements; of others, one that is never called."""
+        c: Any = t.combine
+        return lambda now, brought: self._one_line(c, now, brought)
+
+    def _one_line(self, c: Combine, now: Array, brought: Array) -> Array:
+        shape = (1,) * (self.rank - 1) + now.shape if self.rank else now.shape
+        found = self.combine(c, [now.reshape(shape)], [brought.reshape(shape)])[0]
+        return np.broadcast_to(found, shape).reshape(now.shape)
 
     def reduce(
         self, c: Combine, values: Sequence[Array], identities: Sequence[Const], dim: int, extent: int,

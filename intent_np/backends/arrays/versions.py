@@ -10,18 +10,19 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...terms.core import Term, children
-from ...terms.normal import Effect, Load, Store
+from ...terms.normal import Effect, Found, Load, Store, Update
 
 
 def performed(effect: Term) -> list[Term]:
-    """Every term that performing an effect computes: its subterms, without the earlier effects that loads name."""
+    """Every term that performing an effect computes: its subterms, without the earlier effects that loads and found
+    values name."""
     seen: dict[Term, None] = {}
     stack = [effect]
     while stack:
         t = stack.pop()
         if t not in seen:
             seen[t] = None
-            stack.extend(c for c in children(t) if not (isinstance(t, Load) and isinstance(c, Effect)))
+            stack.extend(c for c in children(t) if not (isinstance(t, (Load, Found)) and isinstance(c, Effect)))
     return list(seen)
 
 
@@ -29,7 +30,7 @@ def planned(effects: Sequence[Any], overlap: Callable[[str, str], bool], *, own:
     """For each effect the loads to perform before it, or whose views to copy: they are used by a later effect (with
     `own`, or by this very one) and must not see what it stores."""
     terms = [performed(e) for e in effects]
-    stored = [{t.view.name for t in inside if isinstance(t, Store)} for inside in terms]
+    stored = [{t.view.name for t in inside if isinstance(t, (Store, Update))} for inside in terms]
     place: dict[Any, int] = {None: -1}
     for k, inside in enumerate(terms):
         place.update((t, k) for t in inside if isinstance(t, Effect))

@@ -33,8 +33,9 @@ from ...terms.blocked import (
 )
 from ...terms.grouped import Sync
 from ...terms.index import Value
-from ...terms.normal import Combine, Contract, Coord, Load, Reduce, Scan, Store
+from ...terms.normal import Combine, Contract, Coord, Load, Reduce, Scan, Store, Update
 from ...terms.text import brief
+from ...terms.updates import Found
 from ..arrays.arguments import bind, element, overlapping
 from ..arrays.counters import Counters
 from ..arrays.memory import Memory
@@ -131,7 +132,7 @@ class Blocks(Values):
 
     def operands(self, t: Value) -> Iterable[Value]:
         match t:
-            case Fold() | Loop() | Coord() | Base() | Carry() | Running():
+            case Fold() | Loop() | Coord() | Base() | Carry() | Running() | Found():
                 return ()
             case Reduce(_, _, values) | Scan(_, _, values):
                 return values
@@ -152,6 +153,8 @@ class Blocks(Values):
                 return self._base(axis)
             case Carry(slice, position):
                 return self._iteration(slice).states[position]
+            case Found():
+                raise malformed(f"{brief(t)}, which is not performed here", "blocked")
             case Running(slice, combine, values, identities, position):
                 return self._iteration(slice).running[combine, values, identities][position]
             case Reduce(axis, combine, values, identities):
@@ -295,12 +298,25 @@ class Blocks(Values):
             self._perform(effect)
         self.memory.snapshots = copies
 
+    def _update(self, t: Update) -> None:
+        """An update, whose points are lanes of every instance in hand."""
+        full = [*self.memory.instances, *[1] * (self.rank - len(self.memory.instances))]
+        for a in t.over:
+            if not isinstance(a, Point):
+                full[self.position(a)] = self._size(a)
+        lanes, active = None if t.valid is None else self.value(t.valid), self.scopes[-1].active
+        lanes = active if lanes is None else lanes if active is None else lanes & active
+        indices, values = [self.value(i) for i in t.index], [self.value(v) for v in t.operands]
+        self.keep(Found(t), self.memory.update(t, indices, values, lanes, full, self.combining(t)))
+
     def _perform(self, effect: Any) -> None:
         match effect:
             case Store(_, indices, value, valid):
                 at = [self.value(i) for i in indices]
                 lanes = None if valid is None else self.value(valid)
                 self.memory.store(effect, at, self.value(value), lanes, self.scopes[-1].active)
+            case Update():
+                self._update(effect)
             case Traverse(slice, inner):
                 running = self._running(slice, (inner,))
                 for scope in self._blocks(slice, slice.axis.lo, slice.axis.hi, self.scopes[-1].active):

@@ -9,9 +9,9 @@ import numpy as np
 
 from ...numerics import Array, apply, storage
 from ...terms.core import Term
-from ...terms.gpu import Broadcast, ContractInto, Dispatch, For, Full, If, Kernel, Let, Range, Sync, Var
+from ...terms.gpu import Broadcast, ContractInto, Dispatch, Fetch, For, Full, If, Kernel, Let, Range, Sync, Var
 from ...terms.index import Physical, Value
-from ...terms.normal import Load, Reduce, Scan, Store
+from ...terms.normal import Load, Reduce, Scan, Store, Update
 from ...terms.operators import OPERATORS
 from ...terms.text import brief
 from ..arrays.arguments import bind, element
@@ -72,6 +72,10 @@ class Statements(Values):
                     at = [self.value(i) for i in indices]
                     lanes = None if valid is None else self.value(valid)
                     self.memory.store(s, at, self.value(value), lanes, self.running)
+                case Update():
+                    self._update(s)
+                case Fetch(var, update):
+                    self._assign(var, self._update(update))
                 case For():
                     self._loop(s)
                 case If(condition, inner):
@@ -82,6 +86,16 @@ class Statements(Values):
                     pass  # stores happen at once
                 case _:
                     raise malformed(f"a {type(s).__name__} among the statements", "gpu")
+
+    def _update(self, t: Update) -> Array:
+        full = [*self.memory.instances, *[1] * (self.rank - len(self.memory.instances))]
+        for p in t.over:
+            full[self.position(p)] = p.value  # type: ignore[attr-defined]
+        lanes = None if t.valid is None else self.value(t.valid)
+        if self.running is not None:
+            lanes = self.running if lanes is None else lanes & self.running
+        indices, values = [self.value(i) for i in t.index], [self.value(v) for v in t.operands]
+        return self.memory.update(t, indices, values, lanes, full, self.combining(t))
 
     def _assign(self, var: Var, value: Any) -> None:
         """Name a value.  A name that has one already keeps it where the instance is not running."""

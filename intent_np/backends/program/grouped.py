@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...terms.grouped import Group, GroupedProgram, Sync
-from ...terms.normal import Axis, Part, Store
+from ...terms.normal import Axis, Part, Store, Update
 from ..arrays.arguments import bind, overlapping
 from ..arrays.counters import Counters
 from ..arrays.memory import Memory
@@ -63,12 +63,13 @@ def _perform(group: Group, memory: Memory, order: str, budget: int, cuts: int, f
                     _store(values, effect, workset)
         values.forget(points.values())
         memory.snapshots.clear()
+        memory.found.clear()
     return prod(counts)
 
 
 def _store(values: Coordinates, effect: Any, workset: list[Any]) -> None:
     """One effect of the instances in hand, over the whole of its other axes."""
-    if not isinstance(effect, Store):
+    if not isinstance(effect, (Store, Update)):
         raise malformed(f"a {type(effect).__name__}, where stores are performed", "grouped")
     free = [a for a in closure(sorted(effect.lanes, key=lambda a: a.digest)) if a not in workset]
     bindings: dict[Any, Binding] = {}
@@ -76,7 +77,7 @@ def _store(values: Coordinates, effect: Any, workset: list[Any]) -> None:
         for a in free:
             bindings[a] = values.bound[a] = values.whole(a)
         if all(b.members.size for b in bindings.values()):
-            values.store(effect, [*workset, *free])
+            values.perform(effect, [*workset, *free])
 
 
 EMPTY = Binding(np.arange(0))

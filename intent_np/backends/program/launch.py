@@ -9,7 +9,7 @@ import numpy as np
 
 from ...numerics import Array
 from ...terms.core import Term
-from ...terms.normal import Store
+from ...terms.normal import Store, Update
 from ..arrays.arguments import Arguments
 from ..arrays.counters import Counters
 from ..arrays.memory import Memory
@@ -23,7 +23,7 @@ BytesOf = Callable[[Sequence[int]], int]
 
 def memory_of(program: Term, arguments: Arguments, counters: Counters | None, strict: bool) -> Memory:
     """The memory of a run, with a shadow of what the program writes when it is checked."""
-    written = {t.view.name for t in performed(program) if isinstance(t, Store)}
+    written = {t.view.name for t in performed(program) if isinstance(t, (Store, Update))}
     return Memory(arguments, counters or Counters(), Shadow(written) if strict else None)
 
 

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from ...numerics import Array
+from ...numerics import Array, storage
 from ...terms.core import NO_AXES, Term, children, walk
 from ...terms.index import Value
-from ...terms.normal import Axis, Contract, Coord, Load, Part, Reduce, Region, Scan, Store
+from ...terms.normal import Axis, Contract, Coord, Load, Part, Reduce, Region, Scan, Store, Update
 from ...terms.text import brief
+from ...terms.updates import Found
 from ..arrays.arguments import element
 from ..arrays.memory import Memory
 from ..arrays.values import Values, malformed
@@ -117,7 +118,7 @@ class Coordinates(Values):
         return self.members(t.lanes)
 
     def operands(self, t: Value) -> Iterable[Value]:
-        return () if isinstance(t, (Reduce, Scan, Contract, Region, Coord)) else super().operands(t)
+        return () if isinstance(t, (Found, Reduce, Scan, Contract, Region, Coord)) else super().operands(t)
 
     def compute(self, t: Value) -> Any:
         match t:
@@ -144,6 +145,8 @@ class Coordinates(Values):
                 return result if len(result) > 1 else result[0]
             case Contract():
                 return self._contraction(t, self._binding(t.axis))
+            case Found(update):
+                return self._found(update)
             case Region():
                 result = self._region(t)
                 return result if len(result) > 1 else result[0]
@@ -192,6 +195,40 @@ class Coordinates(Values):
             return new
         some = mask.any(dim, keepdims=True)  # where the part is not empty
         return [np.where(some, n, s) for n, s in zip(new, state, strict=True)]
+
+    def perform(self, t: Store | Update, axes: Iterable[Any]) -> None:
+        """Perform an effect over its free axes, which are bound."""
+        if isinstance(t, Store):
+            self.store(t, axes)
+            return
+        lanes = None if t.valid is None else self.value(t.valid)
+        member = self.members(axes)
+        lanes = member if lanes is None else lanes if member is None else lanes & member
+        full, lines = [1] * self.rank, [self.bound[a].members for a in t.over]
+        for a, line in zip(t.over, lines, strict=True):
+            full[self.position(a)] = line.size
+        indices, values = [self.value(i) for i in t.index], [self.value(v) for v in t.operands]
+        old = self.memory.update(t, indices, values, lanes, full, self.combining(t))
+        dims = [self.position(a) for a in t.over]
+        old = old.transpose([*dims, *(d for d in range(self.rank) if d not in dims)]).reshape([x.size for x in lines])
+        self.memory.found.setdefault(t, []).append((tuple(lines), old))
+
+    def _found(self, t: Update) -> Array:
+        """What an update found at the members in hand, put together from the pieces in which it was performed."""
+        for a in t.over:
+            if a not in self.bound:
+                raise malformed(f"what an update over {brief(a)} found, where nothing binds that axis", "normal")
+        lines = [self.bound[a].members for a in t.over]
+        made = np.zeros([x.size for x in lines], storage(t.view.dtype))
+        for pieces, old in self.memory.found.get(t, ()):
+            common = [np.intersect1d(x, y, return_indices=True)[1:] for x, y in zip(lines, pieces, strict=True)]
+            if all(x.size for x, _ in common):
+                made[np.ix_(*(x for x, _ in common))] = old[np.ix_(*(y for _, y in common))]
+        dims = [self.position(a) for a in t.over]
+        shape = [1] * self.rank
+        for d, x in zip(dims, lines, strict=True):
+            shape[d] = x.size
+        return made.transpose(np.argsort(dims)).reshape(shape)
 
     def store(self, t: Store, axes: Iterable[Any]) -> None:
         """Perform a store over its free axes, which are bound."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...terms.normal import Axis, Part, Program, Scan, Store
+from ...terms.normal import Axis, Part, Program, Scan, Store, Update
 from ..arrays.arguments import bind, overlapping
 from ..arrays.counters import Counters
 from ..arrays.memory import Memory
@@ -35,11 +35,11 @@ def run(
     points of each store, `budget` the bytes of temporaries alive at once, `cuts` the number of parts of a region.
     """
     arguments = bind(program, arrays, scalars or {})
-    written = {t.view.name for t in performed(program) if isinstance(t, Store)}
+    written = {t.view.name for t in performed(program) if isinstance(t, (Store, Update))}
     memory = Memory(arguments, counters or Counters(), Shadow(written, ordered=True) if strict else None)
     plan = planned(program.effects, overlapping(arguments), own=True)
     for effect, before in zip(program.effects, plan, strict=True):
-        if not isinstance(effect, Store):
+        if not isinstance(effect, (Store, Update)):
             raise malformed(f"a {type(effect).__name__}, where stores are performed", "normal")
         memory.snapshot(before)
         if memory.shadow is not None:
@@ -47,7 +47,7 @@ def run(
         _perform(effect, memory, order, budget, cuts)
 
 
-def _perform(effect: Store, memory: Memory, order: str, budget: int, cuts: int) -> None:
+def _perform(effect: Store | Update, memory: Memory, order: str, budget: int, cuts: int) -> None:
     """One store over its free axes, in pieces whose temporaries fit the budget."""
     terms = performed(effect)
     free = closure(_in_order(effect))
@@ -72,11 +72,11 @@ def _perform(effect: Store, memory: Memory, order: str, budget: int, cuts: int) 
         parts = {a: _part(whole[a], line) for a, line in zip(cut, piece, strict=True)}
         memory.identities = np.full((1,) * len(axes), number) if memory.shadow is not None else None
         with values.within({a: whole[a] for a in free} | parts):
-            values.store(effect, free)
+            values.perform(effect, free)
         values.forget(b for b in parts.values() if b not in whole.values())
 
 
-def _in_order(effect: Store) -> list[Any]:
+def _in_order(effect: Store | Update) -> list[Any]:
     """The free axes of a store, in the order of the dimensions that they address, the others last."""
     found: dict[Any, None] = {}
     for i in effect.index:

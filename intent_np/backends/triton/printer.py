@@ -19,6 +19,7 @@ from ...terms.index import Extent, Param, Physical
 from ...terms.triton import Expr, Function, Helper
 from .layout import STEP, WIDTH, wrap
 from .spelling import ATOM, PRODUCT, SUM, TYPES, UNARY, Spelled, Spelling
+from .support import SUPPORT
 
 NUMBERS: dict[Any, str] = {Extent: "number", Param: "number"}
 """Parameters that stand on one line although they differ in kind."""
@@ -107,6 +108,8 @@ class Printer:
             case t.StoreAt(address, value, mask):
                 guard = [] if mask is None else [f"mask={self.text(mask)}"]
                 return wrap(f"tl.store({', '.join([self.text(address), self.text(value), *guard])})", indent)
+            case t.AtomicAt():
+                return wrap(self.atomic(s), indent)
             case t.ForRange(target, lo, hi, step, _, note):
                 comment = [f"{indent}# {note}"] if note else []
                 bounds = ", ".join(self.text(b) for b in (lo, hi, step))
@@ -118,6 +121,21 @@ class Printer:
             case t.Return(values):
                 return wrap(f"return {', '.join(self.text(v) for v in values)}", indent)
         raise TypeError(f"no statement: {type(s).__name__}")
+
+    def atomic(self, s: t.AtomicAt) -> str:
+        """The call of an atomic operation, its memory order spelled out: Triton's own default is another one."""
+        address = self.text(s.address)
+        if s.address.type.dtype is not s.dtype:
+            pointer = f"tl.pointer_type({TYPES[s.dtype.name]})"
+            address = f"{self.operand(s.address, ATOM)}.to({pointer}, bitcast=True)"
+        args = [address, *(self.text(o) for o in s.operands)]
+        own = s.function in SUPPORT
+        if s.mask is not None:
+            args.append(self.text(s.mask) if own else f"mask={self.text(s.mask)}")
+        args += [s.helper.name] if s.helper is not None else []
+        call = f'{"" if own else "tl."}{s.function}({", ".join(args)}, sem="{s.order}")'
+        self.spelling.note(call)
+        return call if s.target is None else f"{s.target.name} = {call}"
 
     def assignment(self, name: str, value: Expr) -> str:
         """`x = …`, or `x += …` where that says the same."""

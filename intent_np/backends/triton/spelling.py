@@ -236,6 +236,13 @@ class Spelling:
         self._note(template.text)
         return text, template.level
 
+    def note(self, text: str) -> None:
+        """Remember the functions of the module's own that a text calls."""
+        before = set(self.used)
+        self._note(text)
+        for name in sorted(self.used - before):
+            self._note(SUPPORT.get(name, ""))
+
     def _note(self, text: str) -> None:
         self.used |= {name for name in _CALLED.findall(text) if name in SUPPORT or name == LIBDEVICE}
 

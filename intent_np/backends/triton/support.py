@@ -45,6 +45,43 @@ def ceil_div_natural(a, b):
     divisor = tl.where(b == 0, 1, b)
     return a // divisor + (a % divisor != 0)
 ''',
+    "update_at": '''
+def update_at(pointers, values, mask, combine: tl.constexpr, sem: tl.constexpr):
+    """Combine values into elements, which may meet: each lane tries until nobody has come between.
+
+    There is no compare-exchange with a mask: lanes that are done, or not in it, go where another one goes, and change
+    nothing."""
+    bits: tl.constexpr = pointers.dtype.element_ty.primitive_bitwidth
+    word: tl.constexpr = tl.int16 if bits == 16 else tl.int32 if bits == 32 else tl.int64
+    words = pointers.to(tl.pointer_type(word), bitcast=True)
+    places = words.to(tl.int64)
+    seen = tl.load(words, mask=mask, other=0)
+    waiting = mask
+    while largest(waiting.to(tl.int64)) > 0:
+        next = combine(seen.to(values.dtype, bitcast=True), values).to(word, bitcast=True)
+        some = largest(tl.where(waiting, places, 0))
+        at = tl.where(waiting, places, some).to(tl.pointer_type(word))
+        found = tl.atomic_cas(at, seen, tl.where(waiting, next, seen), sem=sem)
+        waiting = waiting & (found != seen)
+        seen = tl.where(waiting, found, seen)
+    return seen.to(values.dtype, bitcast=True)
+''',
+    "compare_exchange_at": '''
+def compare_exchange_at(pointers, expected, desired, mask, sem: tl.constexpr):
+    """A compare-exchange in the lanes of the mask; the others go where one of them goes, and change nothing."""
+    places = pointers.to(tl.int64)
+    some = largest(tl.where(mask, places, 0))
+    found = expected
+    if some != 0:
+        at = tl.where(mask, places, some).to(pointers.dtype)
+        found = tl.atomic_cas(at, expected, tl.where(mask, desired, expected), sem=sem)
+    return found
+''',
+    "largest": '''
+def largest(x):
+    """Of all lanes, or of the only one."""
+    return tl.max(x) if len(x.shape) > 0 else x
+''',
     "sign": '''
 def sign(x):
     """-1 or 1; zeros keep their sign, and NaN stays."""

@@ -1,0 +1,169 @@
+"""Combining and atomic accesses behind every pass and as printed Triton, against Python and NumPy."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import intent_np as intent
+import intent_np.language as I
+from intent_np.numerics import storage
+from intent_np.passes.pipeline import language_of
+from intent_np.terms.parse import parse
+from intent_np.terms.text import show
+from intent_np.testing import validation as v
+from intent_np.testing.triton_interpreter import interpret, unavailable
+
+from .test_scans import BLOCKS, bind, printed
+
+RNG = np.random.default_rng(3)
+
+
+@intent.fn
+def total(a, b):
+    return a + b
+
+
+@intent.fn
+def greatest(a, b):
+    return I.maximum(a, b)
+
+
+@intent.fn
+def mixed(a, b):
+    return (a * b + a + b) % 97
+
+
+@intent.kernel
+def embedding_backward(g: I.In[I.f32, ("N", "D")], token: I.In[I.i32, ("N",)], w: I.InOut[I.f32, ("V", "D")]):
+    N, _D = g.shape
+    for n in I.parallel(I.domain(0, N)):
+        place = I.cast(token[n], I.index)
+        I.scatter_reduce(w, (place, slice(None)), g[n, :], combine=total, valid=(place >= 0) & (place < w.shape[0]))
+
+
+@intent.kernel
+def counted(x: I.In[I.i32, ("N",)], count: I.InOut[I.i32, ("B",)]):
+    bins = I.cast(x[:], I.index)
+    I.scatter_reduce(count, (bins,), 1, combine=total, valid=(bins >= 0) & (bins < count.shape[0]))
+
+
+@intent.kernel
+def extremes(x: I.In[I.f32, ("N",)], at: I.In[I.i32, ("N",)], y: I.InOut[I.f32, ("M",)], z: I.InOut[I.i64, ("M",)]):
+    places = I.assume_in_bounds(I.cast(at[:], I.index), y)
+    I.scatter_reduce(y, (places,), x[:], combine=greatest)
+    I.scatter_reduce(z, (places,), I.cast(x[:], I.i64), combine=mixed)
+
+
+@intent.kernel
+def partition(x: I.In[I.i32, ("N",)], count: I.InOut[I.i64, (1,)], y: I.InOut[I.i32, ("N",)]):
+    for i in I.parallel(I.domain(0, x.shape[0])):
+        value = x[i]
+        if value >= 0:
+            slot = I.atomic.add(count, 0, 1, order="acq_rel")
+            y[I.assume_in_bounds(I.cast(slot, I.index), y)] = value
+
+
+@intent.kernel
+def rows(x: I.In[I.f32, ("M", "N")], y: I.InOut[I.f32, ("N",)], most: I.InOut[I.f32, ()]):
+    M, _N = x.shape
+    for m in I.parallel(I.domain(0, M)):
+        I.atomic.add(y, slice(None), x[m, :])
+        I.atomic.max(most, (), I.reduce.sum(x[m, :], axis=0))
+
+
+@intent.kernel
+def read_behind(x: I.In[I.i32, ("N",)], at: I.In[I.i32, ("N",)], y: I.InOut[I.i32, ("M",)], z: I.Out[I.i32, ("M",)]):
+    I.scatter_reduce(y, (I.assume_in_bounds(I.cast(at[:], I.index), y),), x[:], combine=total)
+    z[:] = y[:] * 2
+
+
+@intent.kernel
+def bits(x: I.In[I.u32, ("N",)], at: I.In[I.i32, ("N",)], y: I.InOut[I.u32, ("M", 16)]):
+    places = I.assume_in_bounds(I.cast(at[:], I.index), y, axis=0)
+    I.atomic.xor(y, (places, 0), x[:], valid=x[:] > 3)
+    I.atomic.max(y, (places, 1), x[:], order="release")
+
+
+@intent.kernel
+def exchanged(x: I.In[I.f32, ("N",)], y: I.InOut[I.f32, ("N",)], old: I.Out[I.f32, ("N",)], won: I.Out[I.bool, ("N",)]):
+    points = I.domain(0, x.shape[0])
+    value = x[points]
+    r = I.atomic.compare_exchange(y, I.indices(points), expected=value, desired=value + 5.0, valid=value > -2.0)
+    old[points] = r.old_value + 1.0
+    won[points] = r.success
+
+
+@intent.kernel
+def narrow(x: I.In[I.f16, ("N",)], at: I.In[I.i32, ("N",)], y: I.InOut[I.f16, ("M",)], z: I.InOut[I.i16, ("M",)]):
+    places = I.assume_in_bounds(I.cast(at[:], I.index), y)
+    I.atomic.add(y, places, x[:])
+    I.atomic.min(z, places, I.cast(x[:], I.i16))
+
+
+@intent.kernel
+def one_after_the_other(x: I.In[I.i64, ("N",)], y: I.InOut[I.i64, ("M",)], z: I.Out[I.i64, ("N",)]):
+    for i in I.parallel(I.domain(0, x.shape[0])):
+        if y.shape[0] > 0:
+            I.atomic.add(y, 0, x[i])
+    if y.shape[0] > 0:
+        z[:] = x[:] + I.atomic.load(y, 0)
+
+
+KERNELS = {
+    "embedding_backward": embedding_backward, "counted": counted, "extremes": extremes, "partition": partition,
+    "rows": rows, "read_behind": read_behind, "bits": bits, "exchanged": exchanged, "narrow": narrow,
+    "one_after_the_other": one_after_the_other,
+}  # fmt: skip
+EXTENTS = {
+    "N": (0, 1, 7, 40, 70), "M": (3, 1, 5, 2, 9), "D": (4, 1, 5, 33, 16), "V": (3, 1, 5, 9, 20), "B": (1, 4, 7, 9, 3),
+}  # fmt: skip
+
+
+def arguments(kernel: Any, call: int, divisor: int = 1) -> dict[str, Any]:
+    """What a kernel is called with: small numbers, so that sums of floats are exact in every order."""
+    extents = {k: -(-e[call] // divisor) * divisor for k, e in EXTENTS.items()}
+    made: dict[str, Any] = {}
+    for p in kernel.parameters:
+        shape = tuple(extents.get(str(e), e) for e in p.shape)
+        d = np.dtype(storage(p.dtype))
+        high = extents["M"] if p.name == "at" else 9
+        low = 0 if p.name in ("at", "token") or d.kind == "u" else -4
+        empty = p.mode == "out" or p.name == "count"
+        made[p.name] = np.zeros(shape, d) if empty else RNG.integers(low, high, shape).astype(d)
+    return made
+
+
+@pytest.mark.parametrize("which", v.CLASSES, ids=lambda n: n.replace(" ", "-"))
+@pytest.mark.parametrize("name", KERNELS)
+def test_every_pass_keeps_what_becomes_of_elements(name: str, which: str) -> None:
+    kernel, launch_class = KERNELS[name], v.CLASSES[which]
+    made = v.stages(kernel, launch_class)
+    for call in range(len(EXTENTS["N"])):
+        found = v.validate(kernel, arguments(kernel, call, launch_class.divisor), launch_class, made=made)
+        assert found, f"{call}: {found}"
+
+
+@pytest.mark.skipif(bool(unavailable()), reason=str(unavailable()))
+@pytest.mark.parametrize("name", KERNELS)
+def test_printed_triton_does_the_same(name: str) -> None:
+    kernel = KERNELS[name]
+    for options in ({}, BLOCKS):
+        compilation, launch, source = printed(kernel, **options)
+        for call in range(1, len(EXTENTS["N"])):
+            given = arguments(kernel, call)
+            expected = {k: x.copy() for k, x in given.items()}
+            intent.compile(kernel, target="reference")(*expected.values())
+            extents = bind(compilation.plan, tuple(given.values())).values()
+            with compilation.arena:
+                interpret(launch, source, given, dict(extents))
+            for k, x in expected.items():
+                np.testing.assert_array_equal(given[k], x, err_msg=source)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_text_of_every_level_is_read_back(name: str) -> None:
+    made = v.stages(KERNELS[name])
+    with made.space:
+        for stage, program in made.programs.items():
+            assert parse(show(program), language_of(program)) is program, stage
