@@ -25,7 +25,7 @@ BF16_ADDS = 90
 """The first compute capability that adds to bfloat16 in memory."""
 
 
-@nanopass(GPU, GPU)
+@nanopass(GPU, GPU, needed="gives each update the instruction or the loop that lowering spells")
 def legalize_updates(kernel: Kernel) -> Kernel:
     """Choose for each update an instruction or a loop.
 
