@@ -19,7 +19,7 @@ from ..terms.index import add, apply, const, is_const, is_op, mul, sub
 from ..terms.normal import Load, Proj, Store, Update, View, builtin_name
 from ..terms.updates import Found
 from .emit_values import Values
-from .scopes import LEAVES, Scope, changes, integral, overtaken, read_later, writes
+from .scopes import LEAVES, Scope, changes, integral, invariant_loops, overtaken, read_later, writes
 
 
 class ReadLate(Exception):
@@ -110,8 +110,7 @@ class Effects(Values):
         loop = t.loop if isinstance(t, Perform) else t
         if not isinstance(loop, Loop):
             return list(find(t, Loop)) if self.behind_loop(t) else []
-        inside = (c for s in loop.segments for c in scoped((*s.values, *s.effects), loop.slice))
-        return [c for c in inside if isinstance(c, Loop) and c.needs <= loop.needs]
+        return invariant_loops(loop)
 
     def loop(self, loop: Loop) -> None:
         waiting = [loop]

@@ -45,6 +45,9 @@ class Gaps:
         builder, reductions = inside.InterpreterBuilder, inside.ReduceOps
         for name in ("binary_op", "unary_op"):
             setattr(builder, name, self._in_f32(getattr(builder, name)))
+        builder.get_bf16 = lambda _, value: self.inside.TensorHandle(
+            to_bf16(np.array([value], np.float32)), tl.bfloat16
+        )
         builder.cast_impl = self._cast(builder.cast_impl)
         builder.create_dot = self._dot(builder.create_dot)
         # functions, not bound methods: the interpreter's own object comes first
@@ -72,8 +75,9 @@ class Gaps:
             if not self._is_bf16(handles[0]):
                 return original(builder, *operands)
             data = function(*(self._wide(h).data for h in handles))
-            data = to_bf16(data) if data.dtype.kind == "f" else data
-            return self.inside.TensorHandle(data, self.tl.bfloat16)
+            if data.dtype.kind != "f":  # a comparison
+                return self.inside.TensorHandle(data, self.tl.int1)
+            return self.inside.TensorHandle(to_bf16(data), self.tl.bfloat16)
 
         return operate
 
@@ -143,15 +147,13 @@ def _operator(name: str) -> Any:
 
 
 def _reduce_slices(reduction: Any, values: tuple[Any, ...]) -> list[Any]:
-    """`ReduceOps.generic_reduce` over whole slices: a helper is elementwise, so that it takes them at once."""
-    axis, data = reduction.axis, [v.handle.data for v in values]
-    acc: Any = None
-    for i in range(data[0].shape[axis]):
-        member = tuple(reduction.to_tensor(np.take(d, i, axis), v.dtype) for d, v in zip(data, values, strict=True))
-        if acc is None:
-            acc = member
-        else:
-            out = reduction.combine_fn.fn(*acc, *member)
-            acc = out if isinstance(out, tuple) else (out,)
-    shape = np.take(data[0], 0, axis).shape
-    return [reduction.to_tensor(a.handle.data.reshape(shape), v.dtype) for a, v in zip(acc, values, strict=True)]
+    """`ReduceOps.generic_reduce` by neighbours: a helper is elementwise, so one call combines all pairs."""
+    axis, members = reduction.axis, tuple(values)
+    while (n := members[0].handle.data.shape[axis]) > 1:  # a power of two, as all extents of Triton are
+        pairs = [
+            tuple(reduction.to_tensor(np.take(v.handle.data, range(side, n, 2), axis), v.dtype) for v in members)
+            for side in (0, 1)
+        ]
+        out = reduction.combine_fn.fn(*pairs[0], *pairs[1])
+        members = out if isinstance(out, tuple) else (out,)
+    return [reduction.to_tensor(np.take(m.handle.data, 0, axis), v.dtype) for m, v in zip(members, values, strict=True)]

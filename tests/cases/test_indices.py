@@ -188,3 +188,48 @@ def test_places_of_extremes_along_a_middle_axis_of_any_extent(everywhere, shape)
     everywhere(places, x, best, least)
     np.testing.assert_array_equal(best, x.argmax(1))
     np.testing.assert_array_equal(least, x.argmin(1))
+
+
+@intent.kernel
+def nonzero_places(x: I.In[I.i32, ("N",)], y: I.InOut[I.i64, ("N",)], count: I.Out[I.i64, ()]):
+    found: I.index = 0
+    for i in I.domain(0, x.shape[0]):
+        if x[i] != 0 and found < y.shape[0]:
+            y[found] = I.cast(i, I.i64)
+            found = found + 1
+    count[()] = I.cast(found, I.i64)
+
+
+@intent.kernel
+def repeated_places(r: I.In[I.i64, ("N",)], y: I.InOut[I.i64, ("M",)], count: I.Out[I.i64, ()]):
+    M = y.shape[0]
+    at: I.index = 0
+    for i in I.domain(0, r.shape[0]):
+        for _ in I.domain(0, I.maximum(I.cast(r[i], I.index), 0)):
+            if at < M:
+                y[at] = I.cast(i, I.i64)
+            at = at + 1
+    count[()] = I.cast(at, I.i64)
+
+
+@pytest.mark.parametrize("values", [[], [0], [0, 0], [3], [0, 1, 0, 2]])
+def test_as_many_places_as_there_are_none_too(everywhere, values):
+    y, count = np.full(len(values), -1, np.int64), np.ones((), np.int64)
+    everywhere(nonzero_places, np.int32(values), y, count)
+    assert y[:count].tolist() == np.flatnonzero(values).tolist()
+    y, count = np.full(9, -1, np.int64), np.ones((), np.int64)
+    everywhere(repeated_places, np.int64(values), y, count)
+    assert y[:count].tolist() == np.repeat(np.arange(len(values)), values).tolist()
+
+
+def test_bases_and_offsets_past_2_to_the_31_add_up_in_64_bits():
+    """Each view is small; where it begins in its memory is an address, and no part of an offset."""
+    plan = Compilation(copied, SM_90, {}, intent.CompileOptions()).plan
+    memory = np.empty(2**32, np.uint8)
+    x = memory[2_779_057_358 : 2_779_057_358 + 6 * 2].view(np.float16).reshape(2, 3)
+    assert classify(plan, bind(plan, (x, np.zeros((2, 3), np.float16))).facts()).index_bits == 32
+    memory[2_779_057_358 : 2_779_057_358 + 12] = np.arange(6, dtype=np.float16).view(np.uint8)
+    for target in ("reference", "cpu"):
+        y = np.zeros((2, 3), np.float16)
+        intent.compile(copied, target=target)(x, y)
+        assert y.tolist() == [[0, 1, 2], [3, 4, 5]]

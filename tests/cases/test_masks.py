@@ -167,3 +167,21 @@ def test_overlapping_windows_stop_at_the_edge(everywhere, shape):
     padded = np.pad(x, 1)
     want = sum(padded[1 + i : 1 + i + shape[0], 1 + j : 1 + j + shape[1]] for i in (-1, 0, 1) for j in (-1, 0, 1))
     np.testing.assert_array_equal(y, want)
+
+
+@intent.kernel
+def padded_rows(x: I.In[I.f32, ("M", 5)], y: I.Out[I.f32, (4, "M", 11)]):
+    a = x[:, :]
+    y[0, :, :] = I.pad(a, ((0, 0), (2, 4)), "edge")
+    y[1, :, :] = I.pad(a, ((0, 0), (2, 4)), "reflect")
+    y[2, :, :] = I.pad(a, ((0, 0), (2, 4)), "symmetric")
+    y[3, :, :] = I.pad(a, ((0, 0), (2, 4)), "wrap")
+
+
+@pytest.mark.parametrize("m", [0, 1, 9])
+def test_members_stand_around_a_row_as_numpy_puts_them(everywhere, m):
+    x = RNG.standard_normal((m, 5)).astype(np.float32)
+    y = np.zeros((4, m, 11), np.float32)
+    everywhere(padded_rows, inside(x.shape, x), y)
+    want = [np.pad(x, ((0, 0), (2, 4)), mode) for mode in ("edge", "reflect", "symmetric", "wrap")]
+    np.testing.assert_array_equal(y, want)
