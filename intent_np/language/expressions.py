@@ -17,7 +17,7 @@ from intent_np.terms.index import Const, Value
 from intent_np.terms.logical import Branch, Domain, Read, Take, element, shape_of
 from intent_np.terms.normal import Memory
 
-from . import calls
+from . import calls, pointwise
 from .advice import foreign, instead
 from .arithmetic import binary, compare, is_bool, logic, negated, truth, unary
 from .context import capture, fail, static
@@ -329,6 +329,12 @@ def _conditional(f: Frame, test: ast.expr, then: ast.expr, otherwise: ast.expr) 
     if not is_bool(condition):
         found, fix = describe(condition), "compare it: value != 0"
         raise fail("E202", operation="a condition", dtype=found, expected="bool", found=found, fix=fix)
+    return _selected(f, condition, then, otherwise)
+
+
+def _selected(f: Frame, condition: Value, then: ast.expr, otherwise: ast.expr) -> Any:
+    """The choice between two expressions.  Behind a scalar each is evaluated where it is chosen, so that it may rely on
+    the condition, as an index on its bound; a tensor holds for each element on its own, and guards none."""
     state = capture()
     if is_tensor(condition):
         return select(condition, evaluate(f, then), evaluate(f, otherwise))
@@ -345,6 +351,11 @@ def _conditional(f: Frame, test: ast.expr, then: ast.expr, otherwise: ast.expr) 
 
 def _call(f: Frame, node: ast.Call) -> Any:
     function = evaluate(f, node.func)
+    if function is pointwise.select and (operands := _operands(node, ("condition", "then", "otherwise"))):
+        condition = evaluate(f, operands[0])
+        if isinstance(condition, Value) and is_bool(condition) and not isinstance(condition, Const):
+            return _selected(f, condition, *operands[1:])
+        return calls.call(function, (condition, *(evaluate(f, o) for o in operands[1:])), {})
     args: list[Any] = []
     for a in node.args:
         if isinstance(a, ast.Starred):
@@ -358,3 +369,11 @@ def _call(f: Frame, node: ast.Call) -> Any:
             raise fail("E102", construct="** in a call", suggestion="pass the arguments by name")
         named[k.arg] = evaluate(f, k.value)
     return calls.call(function, tuple(args), named)
+
+
+def _operands(node: ast.Call, names: tuple[str, ...]) -> tuple[ast.expr, ...] | None:
+    """The expressions of a call's parameters, if it gives each of them once."""
+    given = dict(zip(names, node.args, strict=False)) | {k.arg: k.value for k in node.keywords if k.arg is not None}
+    plain = not any(isinstance(a, ast.Starred) for a in node.args)
+    complete = len(node.args) + len(node.keywords) == len(names) == len(given)
+    return tuple(given[n] for n in names) if plain and complete and set(given) == set(names) else None
