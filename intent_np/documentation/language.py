@@ -7,12 +7,18 @@ _CHAPTERS = {
     "ragged": "Ragged relations",
     "pointwise": "Element by element",
     "shapes": "Shapes and constant tensors",
+    "layout": "Joining, cutting and turning",
+    "padding": "Padding",
     "reductions": "Reductions",
     "scans": "Scans, order and counts",
     "regions": "Regions",
     "contractions": "Contractions",
     "compressed": "Contractions of operands in fewer bits",
     "formats": "Formats",
+    "memory": "Reading and writing at computed places",
+    "atomics": "Atomic accesses",
+    "random": "Random numbers",
+    "promises": "Promises",
     "debug": "Looking inside",
 }
 

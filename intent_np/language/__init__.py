@@ -21,8 +21,9 @@ from .definition import Helper, Kernel, fn, kernel
 from .domains import domain, end, indices, parallel, record, require_equal
 from .formats import e2m1, e4m3, e5m2, e8m0, quant, sparse
 from .just_in_time import Jit, jit
-from .layout import concat, flip, join, pad, roll, split
+from .layout import concat, flip, join, roll, split
 from .memory import buffer, gather, scatter_reduce, scatter_unique
+from .padding import pad
 from .pointwise import (
     abs,
     asin,

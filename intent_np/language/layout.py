@@ -6,17 +6,16 @@ from typing import Any
 
 from intent_np.rules.simplify import simplify
 from intent_np.terms.dtypes import bool_
-from intent_np.terms.index import Value, add, const, sub
+from intent_np.terms.index import Value, add, const, is_const, mul, sub
 from intent_np.terms.logical import Domain, Indices, element, shape_of
 
 from . import indexing
 from .context import fail, static
 from .declare import intrinsic
-from .elaborate import Operand, describe, index_value, select, shape_text
+from .elaborate import Operand, describe, extent_text, index_value, select, shape_text
 from .elaborate import pointwise as apply
-from .elaborate import value as term
 from .indexing import Slice
-from .shapes import axis_of, tensor
+from .shapes import axis_of, quotient, reshape, tensor
 
 WHOLE = Slice(None, None, None)
 
@@ -40,10 +39,17 @@ def _parts(name: str, arrays: Any) -> list[Value]:
     return [tensor(name, a) for a in arrays]
 
 
+def _flat(v: Value) -> Value:
+    return v if len(shape_of(v)) == 1 else reshape.meaning(v, -1)  # type: ignore[no-any-return]
+
+
 @intrinsic
-def concat(arrays: Any, axis: int = 0) -> Value:
-    """Tensors of one dtype, one behind the other along an axis; their other extents are equal."""
+def concat(arrays: Any, axis: int | None = 0) -> Value:
+    """Tensors of one dtype, one behind the other along an axis; their other extents are equal.  With axis None, all
+    their elements in row-major order."""
     parts = _parts("concat", arrays)
+    if axis is None:
+        parts, axis = [_flat(v) for v in parts], 0
     rank = len(shape_of(parts[0]))
     a = axis_of(axis, rank)
     rest = [shape_of(v)[:a] + shape_of(v)[a + 1 :] for v in parts]
@@ -94,14 +100,18 @@ def flip(value: Operand, axis: Any = None) -> Value:
 
 
 @intrinsic
-def roll(value: Operand, shift: Any, axis: Any) -> Value:
+def roll(value: Operand, shift: Any, axis: Any = None) -> Value:
     """The members of an axis moved by `shift` places, those that leave at the end coming back at the front; tuples of
-    both for several axes."""
+    shifts, of axes, or of both for several.  With axis None, all elements in row-major order."""
     v = tensor("roll", value)
+    if axis is None:
+        return reshape.meaning(roll.meaning(_flat(v), shift, 0), shape_of(v))  # type: ignore[no-any-return]
     axes = axis if isinstance(axis, tuple) else (axis,)
-    shifts = shift if isinstance(shift, tuple) else (shift,) * len(axes)
+    shifts = shift if isinstance(shift, tuple) else (shift,)
+    axes, shifts = axes * (len(shifts) if len(axes) == 1 else 1), shifts * (len(axes) if len(shifts) == 1 else 1)
     if len(shifts) != len(axes):
-        raise fail("E113", name="I.roll", signature="I.roll(value, shift, axis)", found=f"{len(shifts)} shifts")
+        found = f"{len(shifts)} shifts and {len(axes)} axes"
+        raise fail("E113", name="I.roll", signature="I.roll(value, shift, axis)", found=found)
     for by, a in zip(shifts, axes, strict=True):
         d = axis_of(a, len(shape_of(v)))
         n = shape_of(v)[d]
@@ -110,35 +120,19 @@ def roll(value: Operand, shift: Any, axis: Any) -> Value:
 
 
 @intrinsic
-def pad(value: Operand, pad_width: Any, constant_values: Operand = 0) -> Value:
-    """The tensor with `constant_values` around it: `pad_width` is one number for all, (before, after), or a pair for
-    each axis."""
-    v = tensor("pad", value)
-    rank = len(shape_of(v))
-    pair = pad_width if isinstance(pad_width, tuple) else (pad_width, pad_width)
-    pairs = pair if all(isinstance(p, tuple) for p in pair) else (pair,) * rank
-    if len(pairs) != rank or any(len(p) != 2 for p in pairs):
-        raise fail("E113", name="I.pad", signature="I.pad(value, ((1, 1), (0, 2)))", found=describe(pad_width))
-    fill = term(constant_values, element(v.type))  # type: ignore[arg-type]
-    for d, (before, after) in enumerate(pairs):
-        lo, hi = (index_value(static(b)) for b in (before, after))
-        n = shape_of(v)[d]
-        i = apply("sub", _along(simplify(add(add(n, lo), hi))), lo)
-        v = _at(v, d, i, apply("and", apply("le", 0, i), apply("lt", i, n)), fill)
-    return v
-
-
-@intrinsic
 def split(value: Operand, indices: Any, axis: int = 0) -> tuple[Value, ...]:
-    """The tensor cut along an axis: into `indices` equal parts of a static extent, or in front of each of the indices
-    of a tuple, which are in order."""
+    """The tensor cut along an axis: into `indices` equal parts, which must divide the extent provably, or in front of
+    each of the indices of a tuple, which are in order."""
     v = tensor("split", value)
     d = axis_of(axis, len(shape_of(v)))
-    n, cuts = static(shape_of(v)[d]), static(indices)
+    n, cuts = shape_of(v)[d], static(indices)
     if not isinstance(cuts, tuple):
-        if not isinstance(cuts, int) or not isinstance(n, int) or cuts < 1 or n % cuts:
-            found = f"{describe(cuts)} parts of {describe(n)}"
+        part = None
+        if isinstance(cuts, int) and not isinstance(cuts, bool) and cuts > 0:
+            part = const(0) if is_const(n, 0) else quotient((n,), (const(cuts),))
+        if part is None:
+            found = f"{describe(cuts)} parts of {extent_text(n)}"
             raise fail("E113", name="I.split", signature="I.split(value, (first, second), axis)", found=found)
-        cuts = tuple(range(n // cuts, n, n // cuts)) if n else (0,) * (cuts - 1)
-    ends = (0, *cuts, n)
+        cuts = tuple(static(simplify(mul(part, const(k)))) for k in range(1, cuts))
+    ends = (0, *cuts, static(n))
     return tuple(indexing.read(v, (*[WHOLE] * d, Slice(b, e, None))) for b, e in zip(ends, ends[1:], strict=False))

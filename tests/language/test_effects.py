@@ -191,7 +191,7 @@ def test_layout_is_numpys(run: Callable[..., Any], m: int) -> None:
         j[:, :, :] = I.join(a, a + 1)
         f[:, :] = I.flip(a)
         r[:, :] = I.roll(a, (2, -7), (0, 1))
-        p[:, :] = I.pad(a, ((1, 2), (0, 0)), -4)
+        p[:, :] = I.pad(a, ((1, 2), (0, 0)), constant_values=-4)
         first, second, third = I.split(a, 3, axis=1)
         left, right = I.split(a, (2,), axis=1)
         s[:, :] = first * 100 + second * 10 + third - left * right[:, 2:]

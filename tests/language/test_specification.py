@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from intent_np.errors import IntentError
-from intent_np.language import Kernel
+from intent_np.language import OPERATIONS, Kernel
 from tests.sources import executed
 
 PAGE = Path(__file__).parents[2] / "specs" / "language.md"
@@ -31,3 +31,8 @@ def test_every_block_of_the_page() -> None:
                 kernel.capture()
             captured += 1
     assert captured >= 7
+
+
+def test_every_operation_is_on_the_page() -> None:
+    text = PAGE.read_text()
+    assert [n for n in OPERATIONS if f"* `I.{n}(" not in text] == []
