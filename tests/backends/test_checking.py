@@ -485,3 +485,67 @@ def test_nothing_is_found_in_a_kernel_that_is_right(layout: str):
     assert checked.ok, str(checked)
     assert not checked.remarks
     np.testing.assert_allclose(given["y"].astype(np.float64).sum(1), 1, atol=1e-2)
+
+
+# ---- memory that points share
+
+
+@intent.kernel
+def shared_buffer(x: I.In[I.i32, ("N",)], at: I.In[I.index, ("N",)], y: I.Out[I.i32, ("N",)]):
+    (N,) = x.shape
+    b = I.buffer((4,), I.i32, init=0)
+    for i in I.parallel(I.domain(0, N)):
+        b[I.assume_unique(I.assume_in_bounds(at[i], b, axis=0))] = x[i]
+    for i in I.parallel(I.domain(0, N)):
+        y[i] = b[I.assume_in_bounds(at[i], b, axis=0)]
+
+
+def test_points_that_meet_in_a_buffer_are_found():
+    given = {"x": np.int32([5, 6, 7]), "at": np.array([2, 0, 1]), "y": np.zeros(3, np.int32)}
+    checked = check_kernel(shared_buffer, given)
+    assert codes(checked) == [], str(checked)
+    assert given["y"].tolist() == [5, 6, 7]
+    given["at"][2] = 2
+    checked = check_kernel(shared_buffer, given)
+    (race,) = [f for f in checked.findings if f.code == "E505"]
+    assert "'buffer'" in race.title
+    assert "element [2]: the point i = 0 writes it too, at i = 2" in race.found
+
+
+@intent.kernel
+def gathered_up(x: I.In[I.i32, ("N",)], at: I.In[I.index, ("N",)], y: I.InOut[I.i32, (4,)], k: I.i32):
+    for i in I.parallel(I.domain(0, x.shape[0])):
+        p = I.assume_in_bounds(at[i], y, axis=0)
+        I.scatter_reduce(y, index=p, value=x[i], combine=I.maximum)
+    for i in I.parallel(I.domain(0, x.shape[0])):
+        p = I.assume_in_bounds(at[i], y, axis=0)
+        I.scatter_reduce(y, index=p, value=x[i], combine=modular, combine_operands=(k,))
+
+
+@intent.kernel
+def last_wins(x: I.In[I.i32, ("N",)], at: I.In[I.index, ("N",)], y: I.InOut[I.i32, (4,)]):
+    for i in I.parallel(I.domain(0, x.shape[0])):
+        I.scatter_reduce(y, index=I.assume_in_bounds(at[i], y, axis=0), value=x[i], combine=first_of)
+
+
+def test_what_is_combined_into_elements_obeys_its_laws():
+    given = {"x": np.int32([5, 6, 7, 1]), "at": np.array([2, 0, 2, 1]), "y": np.zeros(4, np.int32)}
+    assert codes(check_kernel(gathered_up, given | {"k": 100})) == []
+    (broken,) = check_kernel(last_wins, given).findings
+    assert (broken.code, broken.expected) == ("E503", "combine(a, b) == combine(b, a)")
+
+
+@intent.kernel
+def numbered(x: I.In[I.i32, ("N",)], c: I.InOut[I.i32, (1,)], y: I.Out[I.i32, ("N",)]):
+    for i in I.parallel(I.domain(0, x.shape[0])):
+        n = I.atomic.add(c, index=0, value=1)
+        I.debug_assert(n != 0 or x[i] > 0, "the first is positive")
+        y[i] = n
+
+
+def test_what_only_another_order_of_points_shows_is_found():
+    given = {"x": np.int32([1] + [-1] * 40), "c": np.zeros(1, np.int32), "y": np.zeros(41, np.int32)}
+    checked = check_kernel(numbered, given)
+    assert codes(checked) == ["E520"]
+    assert "in another order of the points" in checked.findings[0].render()
+    assert (given["c"][0], given["y"].tolist()) == (41, [*range(41)])  # the order of the call is the plain one

@@ -8,6 +8,7 @@ unordered points write twice or write and read; combines that break their laws; 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -56,14 +57,20 @@ def check(
 ) -> Checked:
     """Execute `program` on NumPy arrays, written in place, and say everything that is wrong with this call.
 
+    Where points meet in atomic or combining accesses, their order may show, and another one is tried too.
+
     Raises `CallError` where the arguments do not fit the parameters; what the program does wrong is a finding.
     """
-    run = _CheckedRun(program, arrays, scalars or {}, budget)
-    try:
-        with np.errstate(all="ignore"):
-            run.perform(program.body, Scope(), (), frozenset())
-    except CheckError as end:  # what no value could be given for ends the run
-        run.findings.take(end)
+    given = scalars or {}
+    elsewhere = None
+    if any(isinstance(t, Accumulate | Atomic) for t in performed(program)):
+        elsewhere = _CheckedRun(program, arrays, given, budget, seed=0)
+        with elsewhere.undone():
+            elsewhere.whole()
+    run = _CheckedRun(program, arrays, given, budget)
+    run.whole()
+    if elsewhere is not None:
+        run.findings.add_others(elsewhere.findings, "in another order of the points")
     return run.report()
 
 
@@ -71,17 +78,35 @@ class _CheckedRun(_Run):
     """One execution in checking mode."""
 
     def __init__(
-        self, program: LogicalProgram, arrays: Mapping[str, Any], scalars: Mapping[str, Any], budget: int
-    ) -> None:
+        self, program: LogicalProgram, arrays: Mapping[str, Any], scalars: Mapping[str, Any], budget: int,
+        seed: int | None = None,
+    ) -> None:  # fmt: skip
         self.program = program
         self.findings = Findings()
         self.views = [t for t in walk(program) if isinstance(t, View)]
-        super().__init__(program, arrays, scalars, budget)
+        self.quiet = seed is not None
+        super().__init__(program, arrays, scalars, budget, seed)
         self._promises()
+
+    def whole(self) -> None:
+        """Perform the program; what no value could be given for ends it."""
+        try:
+            with np.errstate(all="ignore"):
+                self.perform(self.program.body, Scope(), (), frozenset())
+        except CheckError as end:
+            self.findings.take(end)
+
+    @contextmanager
+    def undone(self) -> Iterator[None]:
+        """Memory gets its contents back behind a run."""
+        saved = {v.name: self.arguments.arrays[v.name].copy() for v in self.views if v.mode != "in"}
+        yield
+        for name, contents in saved.items():
+            self.arguments.arrays[name][...] = contents
 
     def _modifier(self, seed: int | None) -> Modifier:
         assert isinstance(self.tensors, CheckedTensors)
-        return CheckedModifier(self.tensors, self.shadow)
+        return CheckedModifier(self.tensors, self.shadow, seed)
 
     def evaluator(self) -> Tensors:
         inside = performed(self.program)
@@ -114,6 +139,10 @@ class _CheckedRun(_Run):
                     self.findings.poison.of(self.tensors.resource(b, scope)[0])[...] = 0
         return done
 
+    def _print(self, e: Print, scope: Scope) -> None:
+        if not self.quiet:
+            super()._print(e, scope)
+
     def _assert(self, e: Assert, scope: Scope) -> None:
         held = self.tensors.decided(e.condition, scope)
         failed = ~held if scope.active is None else ~held & scope.active
@@ -139,13 +168,13 @@ class _CheckedRun(_Run):
         if isinstance(e.view, Buffer):
             held = self.findings.poison.of(target)
             scatter(held, where, np.zeros((1,) * value.ndim, np.int64) if mask is None else mask, valid)
-        else:
-            self.shadow.stored(e.view.name, where, valid, mask, scope, shape)
+        self.shadow.stored(e, target, where, valid, mask, scope, shape)
         super()._store(e, target, where, value, valid, scope)
 
     def _allocate(self, e: Allocate, scope: Scope) -> None:
         super()._allocate(e, scope)
         target, poison = scope.known[e.buffer], self.findings.poison
+        self.shadow.allocated(e.buffer, target)
         unwritten = poison.arises(
             "E504", e, np.ones(target.shape, np.bool_), e.buffer.name, lambda k: "an element of it"
         )

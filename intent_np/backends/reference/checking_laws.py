@@ -15,7 +15,7 @@ from ...numerics import Array, storage
 from ...terms.core import Term, rewrite
 from ...terms.dtypes import f64
 from ...terms.index import Cast, Const
-from ...terms.logical import TensorReduce, TensorScan
+from ...terms.logical import Accumulate, TensorReduce, TensorScan
 from ...terms.normal import Arg, Combine
 from .checking_report import Findings
 from .structured import Used
@@ -44,13 +44,27 @@ def check_combine(
     t: CheckedTensors, v: TensorReduce | TensorScan, lines: Values, used: Used, findings: Findings
 ) -> None:
     """Try the laws of the combine of `v` on members along the first dimension of `lines`."""
+    _try(t, v, tuple(i.value for i in v.identities), isinstance(v, TensorReduce), lines, used, findings)
+
+
+def check_update(t: CheckedTensors, e: Accumulate, lines: Values, used: Used, findings: Findings) -> None:
+    """Try the laws that let lanes be combined into one element in any order; there is no identity."""
+    _try(t, e, None, True, lines, used, findings)
+
+
+def _try(
+    t: CheckedTensors, v: TensorReduce | TensorScan | Accumulate, identities: tuple[Any, ...] | None, commutative: bool,
+    lines: Values, used: Used, findings: Findings,
+) -> None:  # fmt: skip
     combine = v.combine
     if not lines[0].size or findings.tried(v) > CALLS:
         return
     tested = widened(combine)
     lanes = sampled_lanes(lines)
     a, b, c = sampled(lines, lanes)
-    start = tuple(np.full(x.shape, i.value, storage(d)) for x, i, d in zip(a, v.identities, tested.dtypes, strict=True))
+    start = identities and tuple(
+        np.full(x.shape, i, storage(d)) for x, i, d in zip(a, identities, tested.dtypes, strict=True)
+    )
     given: Used = {}
     for name, x in used.items():
         d = f64 if name.dtype.is_float and tested is not combine else name.dtype
@@ -62,16 +76,19 @@ def check_combine(
         with np.errstate(all="ignore"):
             return Tensors.combined(t, tested, left, right, given)
 
-    for law in combine_laws(f, a, b, c, start, isinstance(v, TensorReduce)):
+    for law in combine_laws(f, a, b, c, start, commutative):
         if (found := broken(law, combine.dtypes)) is not None:
             findings.add("E503", v, None, key=law.text, name=v.spelled, expected=law.text, found=found)
 
 
-def combine_laws(f: Function, a: Values, b: Values, c: Values, start: Values, commutative: bool) -> Iterator[Law]:
+def combine_laws(
+    f: Function, a: Values, b: Values, c: Values, start: Values | None, commutative: bool
+) -> Iterator[Law]:
     """The laws that make any grouping (and, if commutative, any order) of members give one result."""
-    given = (("a", a),)
-    yield Law("combine(identity, a) == a", (f(start, a), a), given)
-    yield Law("combine(a, identity) == a", (f(a, start), a), given)
+    if start is not None:
+        given = (("a", a),)
+        yield Law("combine(identity, a) == a", (f(start, a), a), given)
+        yield Law("combine(a, identity) == a", (f(a, start), a), given)
     ab, bc = f(a, b), f(b, c)
     yield Law(
         "combine(combine(a, b), c) == combine(a, combine(b, c))",

@@ -52,6 +52,7 @@ class Window:
     first: int
     strides: tuple[int, ...]
     shape: tuple[int, ...]
+    lanes: int = 0  # how many dimensions come first that tell whose memory it is
 
     @property
     def poison(self) -> Array:
@@ -68,11 +69,11 @@ class Window:
         return at.reshape(-1) if lanes is None else at[np.broadcast_to(lanes, shape)]
 
     def element(self, cell: int) -> tuple[int, ...]:
-        """The first index that has this cell."""
+        """The first index that has this cell, in the memory of its lane."""
         strides = tuple(8 * s for s in self.strides)
         cells = np.ndarray(self.shape, np.int64, np.arange(self.block.cells), 8 * self.first, strides)
         found = np.argwhere(cells == cell)
-        return tuple(int(i) for i in found[0]) if found.size else ()
+        return tuple(int(i) for i in found[0][self.lanes :]) if found.size else ()
 
 
 def windows(arrays: Mapping[str, Array]) -> dict[str, Window]:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...terms.logical import Accumulate, Atomic, Buffer, Old, Succeeded
+from ...terms.logical import Accumulate, Atomic, Buffer, Old, Succeeded, element
+from ...terms.normal import Arg
 from ..arrays.access import gather, scatter
+from .checking_laws import check_update
 from .checking_poison import union
 from .checking_shadow import Shadow
 from .memory import Access, Modifier, operands
@@ -20,8 +22,8 @@ if TYPE_CHECKING:
 class CheckedModifier(Modifier):
     """Performs what changes memory, and follows it in the shadow."""
 
-    def __init__(self, tensors: CheckedTensors, shadow: Shadow) -> None:
-        super().__init__(tensors, None)
+    def __init__(self, tensors: CheckedTensors, shadow: Shadow, seed: int | None) -> None:
+        super().__init__(tensors, seed)
         self.checked, self.shadow = tensors, shadow
 
     def perform(self, access: Access, scope: Scope) -> None:
@@ -34,6 +36,8 @@ class CheckedModifier(Modifier):
         mask = union([self.checked.aligned_mask(v, rank, scope) for v in operands(e)])
         overwrites = isinstance(e, Atomic) and e.operation in ("store", "exchange")
         reads = isinstance(e, Accumulate) or e.operation != "store"
+        if isinstance(e, Accumulate):
+            self._lawful(e, access, shape)
         held = poison.of(access.target)
         inside = [np.clip(i, 0, n - 1) for i, n in zip(access.where, access.target.shape, strict=True)]
         found = None
@@ -47,9 +51,20 @@ class CheckedModifier(Modifier):
                 scatter(
                     held, access.where, np.zeros((1,) * len(shape), np.int64) if mask is None else mask, access.valid
                 )
-        else:
-            self.shadow.combined(e.view.name, access.where, access.valid, mask, overwrites, scope, shape)
+        self.shadow.combined(e, access.target, access.where, access.valid, mask, overwrites, scope, shape)
         super().perform(access, scope)
         if isinstance(e, Atomic) and found is not None:
             for result in (Old(e), Succeeded(e)) if e.operation == "compare_exchange" else (Old(e),):
                 poison.mark(scope.known[result], found)
+
+    def _lawful(self, e: Accumulate, access: Access, shape: tuple[int, ...]) -> None:
+        """The laws of the combine, on what the lanes bring and on what they find."""
+        live = np.ones(shape, np.bool_) if access.valid is None else np.broadcast_to(access.valid, shape)
+        if not live.any():
+            return
+        given, *used = (np.broadcast_to(v, shape)[live] for v in access.values)
+        where = tuple(np.broadcast_to(i, shape)[live] for i in access.where)
+        met = access.target[where] if where else access.target.reshape(1)
+        members = np.concatenate((given, met))[:, None]
+        first = {Arg("c", k, element(o.type)): x[:1] for k, (o, x) in enumerate(zip(e.operands, used, strict=True))}
+        check_update(self.checked, e, (members,), first, self.checked.findings)

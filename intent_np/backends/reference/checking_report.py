@@ -75,6 +75,13 @@ class Findings:
         """A finding that was raised."""
         self._found.setdefault((found.code, found.span, found.title, ()), found)
 
+    def add_others(self, others: Findings, where: str) -> None:
+        """What was found in another execution alone, and in which."""
+        for identity, found in others._found.items():
+            if identity not in self._found:
+                found.detail = where
+                self._found[identity] = found
+
     def tried(self, term: Any) -> int:
         """How often the laws of a term have been tried, this time included."""
         self._tried[term] += 1

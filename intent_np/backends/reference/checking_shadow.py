@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ...numerics import Array
-from ...terms.logical import Parallel
+from ...terms.logical import Accumulate, Atomic, Buffer, Parallel, Write
 from ...terms.normal import View
 from ..arrays.arguments import Arguments
-from .checking_memory import Window, code, shared, stored, windows
+from .checking_memory import Found, Window, code, shared, stored, windows
 from .checking_report import Findings, point
 from .scope import Scope, lift
 from .tensors import lanes_of
@@ -32,8 +33,10 @@ class Shadow:
         self.findings = findings
         self.views = {v.name: v for v in views}
         self.windows: dict[str, Window] = windows(arguments.arrays)
-        shared = {self.windows[n].block for n in changing if n in self.windows}  # a buffer has no window
-        self.changing = {n for n, w in self.windows.items() if w.block in shared}  # where a read can meet a write
+        self.near = {id(a): self.windows[n] for n, a in arguments.arrays.items()}  # by the arrays themselves
+        self.buffers: dict[Buffer, Array] = {}
+        moving = {self.windows[n].block for n in changing if n in self.windows}
+        self.still = {w.block for w in self.windows.values()} - moving  # where no read can meet a write
         self._epoch = self._number = 0
         # of each level: the batch dimensions up to it, and the codes of its points
         self._levels: list[tuple[int, Array]] = []
@@ -96,44 +99,56 @@ class Shadow:
 
     # ---- accesses
 
-    def loaded(self, name: str, where: Sequence[Array], s: Scope, rank: int, valid: Array | None = None) -> None:
+    def allocated(self, buffer: Buffer, array: Array) -> None:
+        """The memory of a buffer, new each time; an element of it belongs to the lane that made it."""
+        self.near.pop(id(self.buffers.get(buffer)), None)  # an identity is used again
+        self.buffers[buffer] = array
+        window = windows({buffer.name: array})[buffer.name]
+        self.near[id(array)] = replace(window, lanes=array.ndim - len(buffer.shape))
+
+    def loaded(
+        self, name: str, array: Array, where: Sequence[Array], s: Scope, rank: int, valid: Array | None = None
+    ) -> None:
         """The elements at `where` are read in the lanes that are in hand and `valid`."""
-        if name not in self.changing or not self._levels or name not in self.windows:
+        window = self.near.get(id(array))
+        if window is None or window.block in self.still or not self._levels:
             return
         lanes = lanes_of(s, rank, valid)
         shape = self._shape(where, s, rank)
         path = self._path(s, shape, lanes)
-        window = self.windows[name]
         cells = window.cells(where, lanes, shape)
         if path and cells.size:
             for lane, other, kind in shared(window, "read", cells, path):
-                self._race(name, lane, other, kind, cells, lanes, shape, s)
+                self._race(name, window, lane, other, kind, cells, lanes, shape, s)
 
     def combined(
-        self, name: str, where: Sequence[Array], valid: Array | None, mask: Array | None, overwrites: bool, s: Scope,
-        shape: tuple[int, ...],
+        self, e: Accumulate | Atomic, array: Array, where: Sequence[Array], valid: Array | None, mask: Array | None,
+        overwrites: bool, s: Scope, shape: tuple[int, ...],
     ) -> None:  # fmt: skip
         """Elements at `where` take part in an atomic or combining access, which meets its like in any order."""
-        window = self.windows[name]
-        cells = window.cells(where, valid, shape)
-        if not cells.size:
-            return
-        for lane, other, kind in shared(window, "combined", cells, self._path(s, shape, valid)):
-            self._race(name, lane, other, kind, cells, valid, shape, s)
-        self._poisoned(window, name, cells, where, valid, mask, shape, s, overwrites)
+        met = lambda window, cells, path: shared(window, "combined", cells, path)  # noqa: E731
+        self._changed(e, array, where, valid, mask, overwrites, s, shape, met)
 
     def stored(
-        self, name: str, where: Sequence[Array], valid: Array | None, mask: Array | None, s: Scope,
+        self, e: Write, array: Array, where: Sequence[Array], valid: Array | None, mask: Array | None, s: Scope,
         shape: tuple[int, ...],
     ) -> None:  # fmt: skip
         """Elements at `where` get a value with a mask of poison, in the lanes that are `valid`."""
-        window = self.windows[name]
+        self._changed(e, array, where, valid, mask, True, s, shape, stored)
+
+    def _changed(
+        self, e: Accumulate | Atomic | Write, array: Array, where: Sequence[Array], valid: Array | None,
+        mask: Array | None, overwrites: bool, s: Scope, shape: tuple[int, ...],
+        met: Callable[[Window, Array, Sequence[Array]], Found],
+    ) -> None:  # fmt: skip
+        window, name = self.near[id(array)], e.view.name  # type: ignore[attr-defined]
         cells = window.cells(where, valid, shape)
         if not cells.size:
             return
-        for lane, other, kind in stored(window, cells, self._path(s, shape, valid)):
-            self._race(name, lane, other, kind, cells, valid, shape, s)
-        self._poisoned(window, name, cells, where, valid, mask, shape, s, True)
+        for lane, other, kind in met(window, cells, self._path(s, shape, valid)):
+            self._race(name, window, lane, other, kind, cells, valid, shape, s)
+        if isinstance(e.view, View):
+            self._poisoned(window, name, cells, where, valid, mask, shape, s, overwrites)
 
     def _poisoned(
         self, window: Window, name: str, cells: Array, where: Sequence[Array], valid: Array | None, mask: Array | None,
@@ -161,11 +176,11 @@ class Shadow:
         return np.broadcast_shapes(s.sizes + (1,) * rank, *(i.shape for i in where))
 
     def _race(
-        self, name: str, lane: int, other: int, kind: str, cells: Array, lanes: Array | None, shape: tuple[int, ...],
-        s: Scope,
+        self, name: str, window: Window, lane: int, other: int, kind: str, cells: Array, lanes: Array | None,
+        shape: tuple[int, ...], s: Scope,
     ) -> None:  # fmt: skip
         flat = lane if lanes is None else int(np.flatnonzero(np.broadcast_to(lanes, shape))[lane])
-        element = list(self.windows[name].element(int(cells[lane])))
+        element = list(window.element(int(cells[lane])))
         said = SAID[kind].format(other=self._other(other))
         self.findings.add(
             "E505", self.findings.place, s, flat, shape, kind, name=name, found=f"element {element}: {said}"

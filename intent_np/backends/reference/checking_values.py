@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from ... import numerics
-from ...errors import CheckError
 from ...numerics import Array
 from ...numerics.invalidity import about, about_cast
 from ...terms.core import children
@@ -20,10 +19,8 @@ from ...terms.dtypes import DType, bool_, i64
 from ...terms.index import Apply, Cast, Const, Value
 from ...terms.logical import (
     After,
-    Between,
     Call,
     Convert,
-    Domain,
     Filled,
     Formal,
     InBounds,
@@ -38,7 +35,6 @@ from ...terms.logical import (
     RegionScan,
     Reshape,
     State,
-    Subscript,
     Succeeded,
     Take,
     TensorContract,
@@ -53,15 +49,15 @@ from ...terms.logical import (
 from ...terms.normal import Arg, Combine, Proj
 from ...terms.operators import OPERATORS, Op
 from ..arrays.arguments import Arguments
+from .checking_access import CheckedAccess
 from .checking_laws import check_combine
 from .checking_masks import removed_lanes
-from .checking_poison import Mask, Poison, along, anywhere, union
+from .checking_poison import Mask, along, anywhere, union
 from .checking_regions import check_region
 from .checking_report import Findings
 from .checking_shadow import Shadow
 from .scope import Result, Scope, lift
 from .structured import Arrays, Used, builtin, in_lines, sided
-from .tensors import Tensors
 
 HANDED_ON = (Pack, Proj, Call, After, State, Formal, Arg, LoopVar, Const, Indices)
 """Constructs whose result is clean, or the very array of another value, which has its mask already."""
@@ -70,25 +66,15 @@ HANDED_ON = (Pack, Proj, Call, After, State, Formal, Arg, LoopVar, Const, Indice
 MASKED = "a member that a mask removes meets a NaN or an infinity, which a product with 0 does not remove"
 
 
-class CheckedTensors(Tensors):
-    """Evaluates values with their poison, and reports what reaches an address or a condition."""
+class CheckedTensors(CheckedAccess):
+    """Evaluates values with their poison."""
 
     def __init__(
         self, arguments: Arguments, loop: Callable[[Ordered, Scope], None], shadow: Shadow, findings: Findings
     ) -> None:
-        super().__init__(arguments, loop)
-        self.shadow, self.findings = shadow, findings
-        self.poison: Poison = findings.poison
-        self.speculating = False  # what a value holds that may never be asked for is no finding yet
-        self._gathered_mask: Mask = None
+        super().__init__(arguments, loop, shadow, findings)
         self._inside: list[int] = []  # poison that arose in combines, which hold no lanes of the batch
         self._branch_mask: Mask = None  # that of the select which read memory last
-
-    # ---- values with masks
-
-    def mask(self, v: Value, s: Scope) -> Any:
-        """The mask of a value in a scope, or those of a tuple."""
-        return self.poison.of(self.value(v, s))
 
     def lifted(self, value: Result, depth: int, to: int) -> Result:
         result = super().lifted(value, depth, to)
@@ -104,12 +90,6 @@ class CheckedTensors(Tensors):
         if not isinstance(v, HANDED_ON):
             self.poison.mark(result, self._poisoned(v, s, result))
         return result
-
-    def broken(
-        self, v: Between, s: Scope, lane: int, shape: tuple[int, ...], name: str, expected: str, found: str
-    ) -> None:
-        fields = {"name": name, "promise": "in order and inside", "expected": expected, "found": found}
-        self.findings.add("E510", v, s, lane, shape, **fields)
 
     def _poisoned(self, v: Value, s: Scope, result: Result) -> Any:
         match v:
@@ -168,12 +148,6 @@ class CheckedTensors(Tensors):
         return None
 
     # ---- pointwise
-
-    def aligned_mask(self, v: Value, rank: int, s: Scope) -> Mask:
-        mask: Mask = self.mask(v, s)
-        if mask is None:
-            return None
-        return mask.reshape(mask.shape[: s.depth] + (1,) * (rank - len(shape_of(v))) + mask.shape[s.depth :])
 
     def _pointwise_mask(self, v: Value, op: Op, args: tuple[Value, ...], s: Scope) -> Mask:
         if self._is_branch(op, args):
@@ -314,109 +288,6 @@ class CheckedTensors(Tensors):
         """Where the contraction multiplies a member of `one`, operand number `side`, by one of `other`."""
         pair = (one.astype(np.int64), other.astype(np.int64))
         return self.contracted(v, *(pair if side == 0 else pair[::-1]), s, i64) > 0
-
-    # ---- memory
-
-    def _read(self, v: Read | Take, name: str, source: Array, first: int, s: Scope) -> Array:
-        result = super()._read(v, name, source, first, s)
-        if v.valid is not None and v.fill is not None:  # what was gathered is a new array where lanes are filled
-            rank = result.ndim - s.depth
-            sides = (self._gathered_mask, self.aligned_mask(v.fill, rank, s))
-            if any(m is not None for m in sides):
-                zero = np.zeros((1,) * result.ndim, np.int64)
-                of, fill = (zero if m is None else m for m in sides)
-                self.poison.mark(result, np.where(self.aligned(v.valid, rank, s), of, fill))
-        return result
-
-    def _gathered(
-        self, name: str, source: Array, where: list[Array], rank: int, s: Scope, first: int, valid: Array | None = None
-    ) -> Array:
-        result = super()._gathered(name, source, where, rank, s, first, valid)
-        self._gathered_mask = None
-        if 0 in source.shape or 0 in result.shape:
-            return result
-        inside = [np.clip(i, 0, n - 1) for i, n in zip(where, source.shape, strict=True)]
-        if (mask := self.poison.of(source)) is not None:
-            whole = np.broadcast_to(mask, source.shape)
-            self._gathered_mask = super()._gathered(name, whole, inside, rank, s, first, valid)
-            self.poison.mark(result, self._gathered_mask)
-        if first == 0 and not self.speculating:
-            self.shadow.loaded(name, inside, s, rank, valid)
-        return result
-
-    def coordinates(self, subscripts: Sequence[Subscript], s: Scope) -> tuple[list[Array], int]:
-        made, rank = super().coordinates(subscripts, s)
-        for p in subscripts:
-            for c in children(p):
-                if isinstance(c, Value):
-                    self.reaches(c, s, "an address")
-        return made, rank
-
-    def members(self, d: Domain, scope: Scope) -> Array:
-        for bound in (d.lo, d.hi, d.step):
-            if bound is not None:
-                self.reaches(bound, scope, "the bounds of a domain")
-        return super().members(d, scope)
-
-    def outside(self, name: str, axis: int, extent: int, index: Array, bad: Array, s: Scope) -> None:
-        if self.speculating:
-            super().outside(name, axis, extent, index, bad, s)
-        values = np.broadcast_to(index, bad.shape)
-        k = int(np.argmax(bad))
-        self.findings.add(
-            "E502", self.findings.place, s, k, bad.shape, key=(name, axis), name=name,
-            expected=f"0 <= index < {extent} on axis {axis}", found=f"index {values.reshape(-1)[k]} on axis {axis}",
-        )  # fmt: skip
-
-    # ---- promises
-
-    def _bounded(self, v: InBounds, index: Array, extent: int, s: Scope) -> None:
-        wrong = self._live((index < 0) | (index >= extent), s)
-        if wrong.any() and not self.speculating:
-            k = int(np.argmax(wrong))
-            found = f"index {np.broadcast_to(index, wrong.shape).reshape(-1)[k]}"
-            said = {"name": "an index", "promise": "in bounds", "expected": f"0 <= index < {extent}", "found": found}
-            self.findings.add("E510", v, s, k, wrong.shape, **said)
-
-    def _different(self, v: Unique, index: list[Array], s: Scope) -> None:
-        """Together different in all lanes and points of the batch; others that meet are found as a race."""
-        index = list(np.broadcast_arrays(*index))
-        live = np.flatnonzero(self._live(np.ones(index[0].shape, np.bool_), s))
-        rows = np.stack([x.reshape(-1)[live] for x in index], axis=1)
-        order = np.lexsort(rows.T[::-1])
-        same = np.flatnonzero((rows[order][1:] == rows[order][:-1]).all(axis=1))
-        if same.size and not self.speculating:
-            k = int(np.min(np.maximum(order[same], order[same + 1])))
-            found = f"{[int(x) for x in rows[k]]} a second time"
-            said = {"name": "an index", "promise": "unique", "expected": "each index once", "found": found}
-            self.findings.add("E510", v, s, int(live[k]), index[0].shape, **said)
-
-    def _live(self, lanes: Array, s: Scope) -> Array:
-        return lanes if s.active is None else lanes & lift(s.active, s.depth, lanes.ndim)
-
-    # ---- what poison must not reach
-
-    def decided(self, condition: Value, scope: Scope) -> Array:
-        chosen = super().decided(condition, scope)
-        self.reaches(condition, scope, "a condition")
-        return chosen
-
-    def merged(self, where: Array, new: Array, old: Array, s: Scope) -> Array:
-        result = super().merged(where, new, old, s)
-        masks = [self.poison.of(x) for x in (new, old)]
-        if any(m is not None for m in masks):
-            sides = [np.zeros((1,) * result.ndim, np.int64) if m is None else m for m in masks]
-            self.poison.mark(result, np.where(lift(where, s.depth, result.ndim), *sides))
-        return result
-
-    def reaches(self, v: Value, s: Scope, what: str) -> None:
-        """Report poison of `v` in the lanes in hand."""
-        mask = self.mask(v, s)
-        if mask is None or not mask.any():
-            return
-        if self.speculating:
-            raise CheckError("poison reaches what may not be asked for")
-        self.findings.reached(mask, s, what)
 
 
 def _spelled(op: Op) -> str:
