@@ -255,8 +255,7 @@ class _Lowering(UpdateLowering):
             return Load(v.view, index, after=after)
         valid = yield self.fitted(v.valid, where)
         fill = yield self.fitted(v.fill, where)
-        if isinstance(fill, Const):
-            return Load(v.view, index, valid, fill.value, after)
+        # a selection: what a load holds where it is not valid is for `choose_fills` to decide
         return apply("select", valid, node(Load(v.view, index, valid, after=after)), fill)
 
     def _filled(self, v: Any, element: Value, where: Positions) -> Generator[Asked, Any, Any]:

@@ -233,3 +233,26 @@ def test_bases_and_offsets_past_2_to_the_31_add_up_in_64_bits():
         y = np.zeros((2, 3), np.float16)
         intent.compile(copied, target=target)(x, y)
         assert y.tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+@intent.kernel
+def gathered_with_fill(
+    x: I.In[I.f32, ("N",)], at: I.In[I.index, ("M",)], y: I.Out[I.f32, ("M",)], z: I.Out[I.f32, (3,)]
+):
+    p = at[:]
+    inside = p >= 0 and p < x.shape[0]
+    y[:] = I.gather(x, p, valid=inside, fill=-1.0)
+    z[0] = I.reduce.max(I.gather(x, p, valid=inside, fill=0.0))
+    z[1] = I.reduce.sum(I.gather(x, p, valid=inside, fill=-2.0))
+    z[2] = I.reduce.min(I.gather(x, p, valid=inside, fill=1.0))
+
+
+@pytest.mark.parametrize("outside", [[], [5], [5, -1, 7, 2**40]])
+def test_a_lane_that_is_not_valid_gives_the_fill(everywhere, outside):
+    """Also where a reduction would rather have its identity there."""
+    x, at = np.float32([-3, -4, -5, -6, -7]), np.array([0, *outside, 3], np.int64)
+    y, z = np.zeros(len(at), np.float32), np.zeros(3, np.float32)
+    everywhere(gathered_with_fill, x, at, y, z)
+    n = len(outside)
+    assert y.tolist() == [-3, *[-1] * n, -6]
+    assert z.tolist() == [0 if n else -3, -9 - 2 * n, -6]
