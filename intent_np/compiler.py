@@ -20,6 +20,9 @@ from .passes.base import Pass
 from .passes.form_groups import form_groups, serial_remarks
 from .passes.pipeline import PIPELINE, Trace, run
 from .plans import bound_class, kernel_plan, target_term, variant_plan
+from .rules.loading import admitted
+from .rules.rule_set import using
+from .rules.tables import BUILTIN
 from .runtime.artifact import Artifact, Variant
 from .runtime.plan import KernelPlan, VariantClass, generic_class
 from .target import Target, resolve
@@ -46,6 +49,8 @@ class CompileOptions:
     check:     verify the program after every pass; the target `reference` executes in checking mode
     serial:    what becomes of statements that only one instance can perform in order: `remark` (right, slow, and said)
                or `error`
+    rules:     files of rewrite rules, used once each of them is found to be right; see specs/extending.md
+    without_rules: names of rules to leave out
     """
 
     numerics: str = "strict"
@@ -53,11 +58,13 @@ class CompileOptions:
     passes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     check: bool = False
     serial: str = "remark"
+    rules: tuple[str, ...] = ()
+    without_rules: tuple[str, ...] = ()
 
     @property
     def facts(self) -> dict[str, Any]:
         """Those that shape the program, as JSON values."""
-        shaping = {name: getattr(self, name) for name in ("numerics", "disable", "passes", "serial")}
+        shaping = {name: getattr(self, name) for name in ("numerics", "disable", "passes", "serial", "without_rules")}
         made: dict[str, Any] = json.loads(json.dumps(shaping, default=str))
         return made
 
@@ -110,7 +117,8 @@ class Compilation:
         self.texts: dict[str, str] = {}
         self.remarks: dict[Remark, None] = {}
         self.used: set[str] = set()  # permissions that changed the program
-        with self.arena:
+        self.rules = admitted(options.rules, options.without_rules)
+        with self.arena, using(self.rules):
             self.logical = kernel.capture(constexprs, options.permissions, target_term(target))
             self.texts["logical"] = show(self.logical)
             self.normal = None  # the reference executes the logical program itself
@@ -139,13 +147,17 @@ class Compilation:
             if watching is not None:
                 watching(step, result)
 
-        return run(program, options=given, disable=left_out, check=check, observe=observed, **run_options)
+        with using(self.rules):
+            return run(program, options=given, disable=left_out, check=check, observe=observed, **run_options)
 
     @property
     def facts(self) -> dict[str, Any]:
         """What the artifact is made by and from; the same in any process and folder."""
         digest = hashlib.sha256(self.texts["logical"].encode()).hexdigest()
-        return {"intent_np": __version__, "source": f"sha256:{digest}", "options": self.options.facts}
+        added = [r for t in self.rules.tables if t not in BUILTIN.tables for r in t.rules]
+        rules = [f"{r.name}: {r.left} -> {r.right} {r.when}" for r in added] if self.options.rules else []
+        options = {**self.options.facts, **({"rules": rules} if rules else {})}
+        return {"intent_np": __version__, "source": f"sha256:{digest}", "options": options}
 
     def said(self, artifact: Artifact) -> Artifact:
         """The artifact, with the remarks of its compilation."""

@@ -36,6 +36,7 @@ def compile(
     disable: Disable = None,
     option: PassOption = None,
     check: Check = False,
+    rules: Annotated[list[str] | None, typer.Option("--rules", help="A file of rewrite rules to use as well.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Compile a kernel, or all of a file, and print its source, or the levels asked for.
@@ -50,6 +51,8 @@ def compile(
     results: list[dict[str, Any]] = []
     for plain in found:
         entry = customised(plain, constexpr, numerics, disable, option, check)
+        if rules:
+            entry = replace(entry, options={**entry.options, "rules": tuple(rules)})
         folder = out if out is None or len(found) == 1 else out / entry.title
         if stop_after:
             texts = {f"after {stop_after}": lowered_text(entry, stop_after)}

@@ -100,6 +100,78 @@ def check(
         raise typer.Exit(FAILED)
 
 
+@rules.command()
+def trace(
+    places: Annotated[list[str], typer.Argument(metavar="FILE[:KERNEL]...", help="Python files or folders.")],
+    rule: Annotated[list[str] | None, typer.Option(help="Only these rules; repeat for several.")] = None,
+    files: Files = None,
+    as_json: AsJson = False,
+) -> None:
+    """List which rules fire in which pass, with the terms before and behind and the author's line.
+
+    On the way to Triton for the kernel's first size, on sm_90.
+    """
+    from intent_np.cli.output import print_json, print_table
+    from intent_np.corpus.cases import entries
+    from intent_np.corpus.firings import firings
+
+    known = rule_set_of(files)
+    wanted = {known.rule(name).name for name in rule or ()}
+    found = [(e, f) for e in entries(places) for f in firings(e, known) if not wanted or f.rule in wanted]
+    if as_json:
+        records = [
+            {"kernel": e.title, "pass": f.step, "rule": f.rule, "before": f.before, "after": f.after, "times": f.times,
+             "file": f.span and f.span.file, "line": f.span and f.span.line}
+            for e, f in found
+        ]  # fmt: skip
+        print_json({"firings": records})
+    else:
+        columns = ("rule", "pass", "kernel", "line", "times", "before", "after")
+        rows = [(f.rule, f.step, e.title, f.span and f.span.line, f.times, *_short(f)) for e, f in found]
+        print_table(columns, rows)
+
+
+def _short(f: Any) -> tuple[str, str]:
+    before, after = (text if len(text) <= 60 else text[:57] + "..." for text in (f.before, f.after))
+    return before, after
+
+
+@rules.command()
+def ablate(
+    places: Annotated[list[str], typer.Argument(metavar="FILE[:KERNEL]...", help="Python files or folders.")],
+    rule: Annotated[str, typer.Option(help="The rule to leave out.")],
+    files: Files = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare kernels with and without a rule, as they come to Triton for their first size on sm_90.
+
+    Counted are distinct terms of the gpu program, operations on values and on indices among them, loads, and lines of
+    the source that differ.
+    """
+    from dataclasses import asdict
+
+    from intent_np.cli.output import print_json, print_table
+    from intent_np.corpus.ablation import ablated
+    from intent_np.corpus.cases import entries
+
+    found = ablated(entries(places), rule_set_of(files), rule)
+    if as_json:
+        sizes = [{"before": a.before and asdict(a.before), "after": a.after and asdict(a.after)} for a in found]
+        print_json(
+            {"kernels": [{"kernel": a.kernel, "lines": a.lines, **s} for a, s in zip(found, sizes, strict=True)]}
+        )
+        return
+    counts = ("terms", "operations", "index_operations", "loads")
+    rows = [(a.kernel, *(_change(a, c) for c in counts), a.lines) for a in found]
+    print_table(("kernel", "terms", "operations", "index operations", "loads", "lines"), rows)
+
+
+def _change(a: Any, count: str) -> str:
+    """A count with the rule, and without it where that differs."""
+    pair = [getattr(s, count) if s else "-" for s in (a.before, a.after)]
+    return str(pair[0]) if pair[0] == pair[1] else f"{pair[0]} -> {pair[1]}"
+
+
 def _record(v: Any) -> dict[str, Any]:
     return {"table": v.table, "status": v.status, "seconds": v.seconds, "detail": v.detail, "program": v.program}
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Iterable
+from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
@@ -20,7 +21,7 @@ from typing import Any, Final
 from ..errors import error
 from ..terms.language import Language
 from .pattern import Expr, Rule
-from .rule_set import RuleSet, Table
+from .rule_set import RuleSet, Table, active
 from .structures import classes
 from .tables import BUILTIN
 
@@ -28,12 +29,39 @@ GROUP: Final = "intent_np.rules"
 
 
 def rule_set(paths: Iterable[str] = (), without: Iterable[str] = ()) -> RuleSet:
-    """The built-in tables, those of installed packages, those of these files, and less the rules named `without`.
+    """The rules in force (the built-in ones and those of installed packages, where nothing else is put in force) and
+    those of these files, less the rules named `without`.
 
     Raises E801 (a name that is none), E802 (a name given twice) and E803 (no table).
     """
-    offered = [_table(e.load(), e.name) for e in sorted(entry_points(group=GROUP), key=lambda e: e.name)]
-    return BUILTIN.extended(*offered, *(load(p) for p in paths)).without(*without)
+    base = _installed() if active() is BUILTIN else active()
+    return base.extended(*(load(p) for p in paths)).without(*without)
+
+
+def admitted(paths: Iterable[str] = (), without: Iterable[str] = ()) -> RuleSet:
+    """`rule_set`, once each rule from outside is proved or tried; E804 for a wrong one, E805 where nothing proves."""
+    rules = rule_set(paths, without)
+    added = [r.name for t in rules.tables if t.name not in _BUILT_IN for r in t.rules]
+    if added:
+        from ..testing.rules import needed
+
+        needed()
+        from ..testing.rules.kept import verdicts
+
+        for verdict in verdicts(rules, added):
+            if not verdict.ok:
+                raise error("E804", name=verdict.rule, found=verdict.detail, detail=verdict.program)
+    return rules
+
+
+_BUILT_IN = {t.name for t in BUILTIN.tables}
+
+
+@cache
+def _installed() -> RuleSet:
+    """The built-in rules and those of installed packages."""
+    offered = sorted(entry_points(group=GROUP), key=lambda e: e.name)
+    return BUILTIN.extended(*(_table(e.load(), e.name) for e in offered))
 
 
 def load(path: str) -> Table:

@@ -52,7 +52,8 @@ def key(rules: RuleSet, r: Rule) -> str:
     table = rules.table(r)
     functions = sorted(table.functions) if table.language else []
     said = [r.name, repr(r.left), repr(r.right), repr(r.when), _kinds(r), r.numerics, str(table.language), *functions]
-    return hashlib.sha256("\n".join([*said, _judges()]).encode()).hexdigest()[:32]
+    judges = _hash(*SCALAR_JUDGES) if table.language is None else _hash(*SCALAR_JUDGES, *PROGRAM_JUDGES)
+    return hashlib.sha256("\n".join([*said, judges]).encode()).hexdigest()[:32]
 
 
 def _kinds(r: Rule) -> str:
@@ -61,16 +62,29 @@ def _kinds(r: Rule) -> str:
     return repr([(n, v.head, v.args[1]) for n, v in metavariables(r.left).items()])
 
 
+SCALAR_JUDGES = (
+    "testing/rules",
+    "rules/matcher.py",
+    "rules/facts.py",
+    "terms/operators.py",
+    "terms/index.py",
+    "numerics",
+)
+PROGRAM_JUDGES = ("rules", "terms", "backends/reference", "passes/compose_shapes.py")
+"""Sources that a verdict depends on, below the package."""
+
+
 @cache
-def _judges() -> str:
-    """A hash of the sources that a verdict depends on: this package, the rules', the terms' and the numbers'."""
+def _hash(*places: str) -> str:
+    """A hash of files, and of all those in folders."""
     import intent_np
 
     root = Path(intent_np.__file__).parent
     found = hashlib.sha256()
-    for folder in ("testing/rules", "rules", "terms", "numerics", "backends/reference"):
-        for file in sorted((root / folder).rglob("*.py")):
-            found.update(file.read_bytes())
+    for place in places:
+        file = root / place
+        for one in [file] if file.is_file() else sorted(file.rglob("*.py")):
+            found.update(one.read_bytes())
     return found.hexdigest()
 
 
