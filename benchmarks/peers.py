@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 Tensors = Mapping[str, Any]
@@ -80,6 +81,19 @@ def matmul(t: Tensors) -> Callable[[], Any]:
 
     torch.backends.cuda.matmul.allow_tf32 = False  # IEEE f32, as ours
     return lambda: torch.matmul(t["a"], t["b"], out=t["c"])
+
+
+def grouped_matmul(t: Tensors) -> Callable[[], Any]:
+    import torch
+
+    ends = pairwise(t["offsets"].tolist())
+    groups = [(t["x"][begin:end], w, t["y"][begin:end]) for (begin, end), w in zip(ends, t["w"], strict=True)]
+
+    def products() -> None:
+        for x, w, y in groups:
+            torch.matmul(x, w, out=y)
+
+    return products
 
 
 def matmul_bias_gelu(t: Tensors) -> Callable[[], Any]:
@@ -165,8 +179,10 @@ SCORECARD: tuple[Row, ...] = (
     *_rows("transpose f32", "transpose", transpose, {"M": 16384, "N": 8192}),
     *_rows("matmul f16", "matmul_f16", matmul, *(_product(n, n, n) for n in (4096, 8192))),
     *_rows("matmul f16", "matmul_f16", matmul, _product(4096, 4000, 4100)),
+    *_rows("matmul f16, long sums", "split_k", matmul, _product(16, 8192, 8192)),
     *_rows("matmul bf16", "matmul_bf16", matmul, _product(8192, 8192, 8192)),
     *_rows("matmul f32", "matmul_f32", matmul, _product(4096, 4096, 4096)),
+    *_rows("grouped matmul bf16", "grouped_matmul", grouped_matmul, {"G": 16, "T": 16384, "K": 4096, "N": 4096}),
     *_rows("matmul+bias+gelu f16", "matmul_bias_gelu_f16", matmul_bias_gelu, _product(4096, 4096, 4096)),
     *_rows("matmul+bias+gelu bf16", "matmul_bias_gelu_bf16", matmul_bias_gelu, _product(8192, 4096, 4096)),
     *(_attention(causal, relaxed) for causal in (False, True) for relaxed in (False, True)),

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import kernels
-from intent_np.testing import LAYOUTS, Case, check, compare
+from intent_np.testing import LAYOUTS, Case, HostProgram, check, compare
 from intent_np.testing.arguments import extent
 from intent_np.testing.views import memory
 
@@ -41,7 +41,8 @@ class Settings:
 
 def items(sections: list[str], only: list[str], settings: Settings) -> list[str]:
     """The names of all items of these sections, for the cases in `only` (names or families; all if empty)."""
-    names = [case.name for case in kernels.cases(*only)]
+    # the artifacts of a host program are those of its kernels
+    names = [case.name for case in kernels.cases(*only) if not isinstance(case.kernel, HostProgram)]
     rows = [str(index) for index, row in enumerate(SCORECARD) if row.case in names]
     found: dict[str, list[str]] = {
         "check": [f"check:{name}" for name in names],
@@ -163,13 +164,16 @@ def _tensors(case: Case, extents: Mapping[str, int], kind: str = "normal") -> di
 
     torch.manual_seed(0)
     names = {**case.constexprs, **extents}
+    structured = case.structured(extents, np.random.default_rng(0))
     result: dict[str, Any] = {}
     for p in case.parameters:
         if p.kind == "scalar":
             result[p.name] = case.scalars[p.name]
             continue
         dtype, shape = getattr(torch, _TORCH[str(p.dtype)]), [extent(entry, names) for entry in p.shape]
-        if p.mode == "out":
+        if p.name in structured:
+            result[p.name] = torch.as_tensor(structured[p.name], device="cuda").to(dtype)
+        elif p.mode == "out":
             result[p.name] = torch.full(shape, math.nan if dtype.is_floating_point else 0, dtype=dtype, device="cuda")
         elif kind == "integers" or not dtype.is_floating_point:
             result[p.name] = torch.randint(-8, 9, shape, device="cuda").to(dtype)

@@ -72,10 +72,8 @@ def int8_matmul_bias_oracle(x, w, x_scale, w_scale, bias):
     return {"y": total * A.exact(x_scale)[:, None] * A.exact(w_scale) + A.exact(bias)}
 
 
-def _product(name, kernel, oracle, large, bytes, flops, **given):
-    return Case(
-        name=name, kernel=kernel, oracle=oracle, small=PRODUCTS, large=(large,), bytes=bytes, flops=flops, **given
-    )
+def _product(name, kernel, oracle, bytes, flops):
+    return Case(name=name, kernel=kernel, oracle=oracle, small=PRODUCTS, bytes=bytes, flops=flops)
 
 
 CASES = (
@@ -83,7 +81,6 @@ CASES = (
         "matmul_tn",
         matmul_tn,
         matmul_tn_oracle,
-        {"M": 4096, "N": 4096, "K": 8192},
         bytes=lambda e: 2 * (e["K"] * (e["M"] + e["N"]) + e["M"] * e["N"]),
         flops=lambda e: 2 * e["M"] * e["N"] * e["K"],
     ),
@@ -92,7 +89,6 @@ CASES = (
         kernel=triangular_matmul,
         oracle=triangular_matmul_oracle,
         small=MATRICES,
-        large=({"M": 8192, "N": 4096},),
         # where the mask removes a member, its zero meets B: infinities there are unspecified
         values=("normal", "integers", "negative", "special"),
         bytes=lambda e: 2 * (e["M"] * (e["M"] + 1) // 2 + 2 * e["M"] * e["N"]),
@@ -102,7 +98,6 @@ CASES = (
         "swiglu_matmul",
         swiglu_matmul,
         swiglu_matmul_oracle,
-        {"M": 8192, "N": 14336, "K": 4096},
         bytes=lambda e: 2 * (e["M"] * e["K"] + 2 * e["K"] * e["N"] + e["M"] * e["N"]),
         flops=lambda e: 4 * e["M"] * e["N"] * e["K"],
     ),
@@ -110,7 +105,6 @@ CASES = (
         "int8_matmul_bias",
         int8_matmul_bias,
         int8_matmul_bias_oracle,
-        {"M": 8192, "N": 8192, "K": 8192},
         bytes=lambda e: e["K"] * (e["M"] + e["N"]) + 4 * e["M"] + 6 * e["N"] + 2 * e["M"] * e["N"],
         flops=lambda e: 2 * e["M"] * e["N"] * e["K"],
     ),
