@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from intent_np.errors import IntentError, error
+from intent_np.errors import IntentError, Span, error
 
 
 @dataclass(frozen=True)
@@ -137,6 +137,11 @@ def load(path: Path) -> ModuleType:
         return _load(path.resolve())
     except IntentError:
         raise
+    except SyntaxError as problem:
+        place = problem.filename or str(path), problem.lineno or 1, problem.offset or 1
+        span = Span(*place, (problem.offset or 1) + 1, (problem.text or "").rstrip("\n"))
+        fix = "correct the text: Python can't read it"
+        raise error("E007", span, path=str(path), reason=f"SyntaxError: {problem.msg}", fix=fix) from None
     except Exception as problem:
         reason = f"{type(problem).__name__}: {problem}"
         raise error("E007", path=str(path), reason=reason, detail=traceback.format_exc(limit=-3)) from problem

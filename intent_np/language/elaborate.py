@@ -61,7 +61,8 @@ def _spelled(v: Any) -> tuple[str, int]:
     if name and not isinstance(v, Apply):
         return name, 9
     if isinstance(v, Cast):
-        return _spelled(v.value)
+        narrow = v.value.type is index and v.dtype is not index  # it may wrap
+        return (f"I.cast({_spelled(v.value)[0]}, I.{v.dtype})", 9) if narrow else _spelled(v.value)
     if isinstance(v, Read):
         return f"{v.view.name}[...]", 9
     if not isinstance(v, Apply):

@@ -9,7 +9,7 @@ from typing import Any
 from intent_np.errors import error
 from intent_np.runtime.arrays import ACCEPTED, CARRIERS, HOST, ArrayInfo, Foreign, adopt, library_of
 from intent_np.runtime.classes import CallFacts, ViewFacts
-from intent_np.runtime.expressions import expression
+from intent_np.runtime.expressions import Expression, expression
 from intent_np.runtime.plan import KernelPlan, ScalarPlan, ViewPlan
 from intent_np.runtime.scalars import scalar_value
 
@@ -112,7 +112,11 @@ def output_shapes(call: Call, extents: Mapping[str, int]) -> dict[str, tuple[int
     Raises `CallError` E410 when one is not known, E404 when `extents` contradicts an array.
     """
     known = dict(call.extents)
+    named = {n for view in call.kernel.views for text in view.shape for n in expression(text).names}
     for name, value in extents.items():
+        if name not in named:
+            found = f"extents={{'{name}': ...}}; the extents are {', '.join(sorted(named)) or 'none'}"
+            raise error("E410", name=name, found=found, fix="leave it out, or correct the name")
         if known.setdefault(name, value) != value:
             raise error("E404", parameter=name, axis="of extents", expected=f"{name} = {known[name]}", found=str(value))
     shapes = {}
@@ -197,12 +201,30 @@ def _extents(kernel: KernelPlan, arrays: Mapping[str, ArrayInfo]) -> dict[str, i
                 known[missing] = value
                 origin[missing] = f"axis {axis} of {name}"
         if not shape.names <= known.keys():
+            _solvable(shape, known, name, axis, extent)
             continue  # an output names the rest, or `extents` of `run`
         if shape(known) != extent:
             given = ", ".join(f"{part} = {known[part]}" for part in sorted(shape.names))
             expected = f"{text} = {shape(known)}" + (f", for {given}" if given else "")
             raise error("E404", parameter=name, axis=axis, expected=expected, found=str(extent))
     return known
+
+
+def _solvable(shape: Expression, known: Mapping[str, int], name: str, axis: int, extent: int) -> None:
+    """E404 where no value of the one name that is missing gives the extent: `2 * N` of five elements."""
+    missing = shape.names - known.keys()
+    if len(missing) != 1:
+        return
+    (unknown,) = missing
+    try:
+        start, first, second, far = (shape({**known, unknown: n}) for n in (0, 1, 2, 1_000_003))
+    except ArithmeticError:
+        return
+    step = first - start
+    straight = step > 0 and second == start + 2 * step and far == start + 1_000_003 * step
+    if straight and (extent < start or (extent - start) % step):
+        expected = f"{shape.text}, for some {unknown} of 0 or more"
+        raise error("E404", parameter=name, axis=axis, expected=expected, found=str(extent))
 
 
 def _check_strides(call: Call) -> None:

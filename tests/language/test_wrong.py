@@ -61,3 +61,119 @@ def test_a_wrong_program_is_told_what_is_wrong_where_and_what_to_do(text: str) -
 
 def test_there_are_many() -> None:
     assert len(programs()) >= 400
+
+
+# ---- calls -------------------------------------------------------------------------------------------------------
+
+CALLED = """
+class Mode(I.Enum):
+    PLAIN = 0
+
+@intent.kernel
+def scaled(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")], s: I.f32, K: I.Constexpr[int] = 1):
+    y[:, :] = x[:, :] * s * K
+
+@intent.jit(target="reference")
+def quick(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")], s: I.f32, K: I.Constexpr[int] = 1):
+    y[:, :] = x[:, :] * s * K
+
+@intent.jit(target="reference")
+def even(x: I.In[I.f32, ("2 * N",)], y: I.Out[I.f32, ("2 * N",)], m: I.Constexpr[Mode] = Mode.PLAIN):
+    y[:] = x[:]
+
+@intent.jit(target="reference")
+def moved(x: I.InOut[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
+    y[:] = x[:]
+    x[:] = 0.0
+"""
+X = np.ones((2, 3), np.float32)
+LONG = np.zeros(12, np.float32)
+READ_ONLY = np.zeros((2, 3), np.float32)
+READ_ONLY.flags.writeable = False
+OVERLAPPING = np.lib.stride_tricks.as_strided(np.zeros(6, np.float32), (2, 3), (4, 4))
+UNALIGNED = np.frombuffer(bytes(25), np.uint8)[1:].view(np.float32).reshape(2, 3)
+
+# code, words, call
+CALLS: list[tuple[str, str, str]] = [
+    ("E402", "found:    float64", "scaled(X.astype(np.float64), Y, 2.0)"),
+    ("E402", "found:    complex64", "scaled(X.astype(np.complex64), Y, 2.0)"),
+    ("E402", "found:    >f4", "scaled(X.astype('>f4'), Y, 2.0)"),
+    ("E403", "rank 1, shape (3,)", "scaled(X[0], Y, 2.0)"),
+    ("E404", "M = 2, from axis 0 of x", "scaled(X, np.zeros((3, 3), np.float32), 2.0)"),
+    ("E404", "2 * N, for some N", "even(LONG[:5], LONG[5:10])"),
+    ("E404", "2 * N, for some N", "even.run(LONG[:5])"),
+    ("E406", "a read-only numpy array", "scaled(X, READ_ONLY, 2.0)"),
+    ("E409", "found:    list", "scaled([[1.0]], Y, 2.0)"),
+    ("E409", "found:    NoneType", "scaled(None, Y, 2.0)"),
+    ("E401", "takes 3 arguments, not 2", "scaled(X, Y)"),
+    ("E401", "takes 3 arguments, not 4", "scaled(X, Y, 2.0, 3)"),
+    ("E401", "found:    s by name", "scaled(X, Y, s=2.0)"),
+    ("E401", "takes 2 arguments, not 3", "scaled.run(X, Y, 2.0)"),
+    ("E401", "'scale', which is no parameter", "quick(X, Y, scale=2.0)"),
+    ("E401", "'x' twice", "quick(X, Y, 2.0, x=X)"),
+    ("E401", "no 'y', 's'", "quick(X)"),
+    ("E410", "the extents are M, N", "scaled.run(X, 2.0, extents={'Q': 3})"),
+    ("E411", "'two' (str)", "scaled(X, Y, 'two')"),
+    ("E411", "1e+300 (float)", "scaled(X, Y, 1e300)"),
+    ("E411", "True (bool)", "scaled(X, Y, True)"),
+    ("E111", "1.5, a float", "quick(X, Y, 2.0, K=1.5)"),
+    ("E111", "True, a bool", "quick(X, Y, 2.0, K=True)"),
+    ("E111", "a value of type Mode", "even(LONG[:4], LONG[4:8], m=0)"),
+    ("E109", "expected: K", "intent.compile(KERNEL, target='reference', constexprs={'k': 1})"),
+    ("E413", "address", "scaled(UNALIGNED, Y, 2.0)"),
+    ("E414", "strides (4, 4) bytes", "scaled(X, OVERLAPPING, 2.0)"),
+    ("E415", "are both written and overlap", "moved(LONG[:8], LONG[4:])"),
+    ("E602", "did you mean 'cpu'?", "intent.compile(KERNEL, target='gpu')"),
+    ("E005", "no kernel", "intent.compile(None)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "words", "call"), CALLS, ids=lambda v: v if str(v)[0] == "E" else "")
+def test_a_wrong_call_is_told_before_anything_is_written(code: str, words: str, call: str) -> None:
+    space = executed(CALLED)
+    space |= {"KERNEL": space["scaled"], "scaled": intent.compile(space["scaled"], target="reference"), "np": np}
+    y = np.zeros((2, 3), np.float32)
+    space |= {"X": X, "Y": y, "LONG": LONG, "READ_ONLY": READ_ONLY, "OVERLAPPING": OVERLAPPING, "UNALIGNED": UNALIGNED}
+    with pytest.raises(IntentError) as caught:
+        eval(call, space)
+    (e,) = caught.value.errors
+    assert e.code == code, str(e)
+    assert words in str(e), str(e)
+    assert e.fix
+    assert not y.any()
+
+
+def test_text_that_nothing_keeps_is_told_how_to_be_kept() -> None:
+    space: dict[str, Any] = {"intent": intent, "I": I}
+    exec("@intent.kernel\ndef k(y: I.Out[I.f32, (1,)]):\n    y[0] = 1.0\n", space)
+    with pytest.raises(intent.LanguageUseError) as caught:
+        intent.compile(space["k"], target="reference")
+    assert caught.value.code == "E003"
+    assert "linecache" in str(caught.value)
+
+
+# ---- the command line --------------------------------------------------------------------------------------------
+
+COMMANDS = [
+    ("E007", ["compile", "nothing.py:k"]),
+    ("broken.py:1:", ["compile", "broken.py:k"]),
+    ("E008", ["compile", "good.py:kernal"]),
+    ("E602", ["compile", "good.py:kernel", "--target", "gpuu"]),
+]
+
+
+@pytest.mark.parametrize(("code", "arguments"), COMMANDS)
+def test_the_command_line_tells_without_a_traceback(code, arguments, tmp_path, monkeypatch, capsys) -> None:
+    from intent_np.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    good = "import intent_np as intent\nimport intent_np.language as I\n\n@intent.kernel\n"
+    good += "def kernel(y: I.Out[I.f32, ('N',)]):\n    y[:] = 1.0\n"
+    (tmp_path / "good.py").write_text(good)
+    (tmp_path / "broken.py").write_text("def k(:\n")
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code
+    said = "".join(capsys.readouterr())
+    assert code in said, said
+    assert "Traceback" not in said
