@@ -185,3 +185,24 @@ def test_members_stand_around_a_row_as_numpy_puts_them(everywhere, m):
     everywhere(padded_rows, inside(x.shape, x), y)
     want = [np.pad(x, ((0, 0), (2, 4)), mode) for mode in ("edge", "reflect", "symmetric", "wrap")]
     np.testing.assert_array_equal(y, want)
+
+
+@intent.kernel
+def beside_the_fill(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, (3, "N")], FILL: I.Constexpr[float] = 1.0):
+    (N,) = x.shape
+    place = I.indices(I.domain(0, N))[:, None] + I.indices(I.domain(0, 3)) - 1
+    around = I.gather(x, place, valid=(place >= 0) & (place < N), fill=FILL)
+    y[0, :] = I.reduce.sum(around, axis=1)
+    y[1, :] = I.reduce.max(around, axis=1)
+    y[2, :] = I.reduce.min(around, axis=1)
+
+
+@pytest.mark.parametrize("fill", [0.0, 2.0, float("-inf"), float("inf")])
+@pytest.mark.parametrize("n", [1, 2, 17, 1025])
+def test_what_an_author_fills_with_is_a_member(everywhere, n, fill):
+    x = -RNG.integers(1, 9, n).astype(np.float32)
+    y = np.zeros((3, n), np.float32)
+    everywhere(beside_the_fill, inside(x.shape, x), y, FILL=fill)
+    wide = np.array([fill, *x, fill], np.float32)
+    around = np.stack([wide[:-2], wide[1:-1], wide[2:]])
+    np.testing.assert_array_equal(y, [around.sum(0), around.max(0), around.min(0)])
