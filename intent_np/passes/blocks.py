@@ -103,8 +103,11 @@ def _values(group: Group) -> list[tuple[Axis, ...]]:
     found: dict[tuple[Axis, ...], None] = {}
     for t in walk(*group.effects):
         lanes = {a for a in t.lanes if isinstance(a, Axis)}
-        if isinstance(t, Contract) and t.acc not in ACCUMULATORS.get(t.left.type, ()):  # type: ignore[arg-type]
-            lanes |= {a for a in t.left.lanes | t.right.lanes if isinstance(a, Axis)}
+        if isinstance(t, Contract):
+            beside = t.left.lanes & t.right.lanes - {t.axis}
+            alone = all(a in group.workset for a in beside)  # else there is a matrix for each of several members
+            if not alone or t.acc not in ACCUMULATORS.get(t.left.type, ()):  # type: ignore[arg-type]
+                lanes |= {a for a in t.left.lanes | t.right.lanes if isinstance(a, Axis)}
         found[tuple(sorted(lanes, key=lambda a: a.digest))] = None
     return list(found)
 

@@ -275,19 +275,22 @@ class _Lowering(UpdateLowering):
         return tuple(out)
 
     def _reshaped(self, old: Positions, new: Positions, where: Positions) -> Positions:
-        """Row-major delinearization of the linear position; equal leading extents pass through."""
-        same = 0
-        while same < min(len(old), len(new)) and old[same] is new[same]:
-            same += 1
+        """Row-major delinearization of the linear position; equal extents at either end pass through."""
+        short, head, tail = min(len(old), len(new)), 0, 0
+        while head < short and old[head] is new[head]:
+            head += 1
+        while tail < short - head and old[-1 - tail] is new[-1 - tail]:
+            tail += 1
         linear: Any = const(0)
-        for e, p in zip(new[same:], where[same:], strict=True):
+        last = len(new) - tail
+        for e, p in zip(new[head:last], where[head:last], strict=True):
             linear = node(add(node(mul(linear, self.scalar(e))), p))
         out: list[Any] = []
-        rest = old[same:]
+        rest = old[head : len(old) - tail]
         for i, e in reversed(list(enumerate(rest))):
             out.insert(0, linear if i == 0 else node(apply("mod", linear, self.scalar(e))))
             linear = node(apply("floordiv", linear, self.scalar(e)))
-        return (*where[:same], *out)
+        return (*where[:head], *out, *where[last:])
 
     def _histogram(self, v: L.Histogram, where: Positions) -> Generator[Asked, Any, Any]:
         """For each bin, how many members are its number."""

@@ -1,8 +1,9 @@
 """What each axis of a program is for: program, resident or traversal.  Asked by the grouping and blocking passes.
 
 An axis is *program* when it is free in every store, its bounds are launch expressions, and no structured value that
-reads memory lacks it (else every block would repeat that work).  Any other axis is *resident* where its extent class
-fits one fragment, else a *traversal*.
+reads memory lacks it (else every block would repeat that work); or both operands of a contraction vary along it, so
+that no matrix instruction could have it in a fragment.  Any other axis is *resident* where its extent class fits one
+fragment, else a *traversal*.
 """
 
 from __future__ import annotations
@@ -64,9 +65,10 @@ def program_axes(effects: tuple[Effect, ...]) -> tuple[Axis, ...]:
         below = set(walk(e))
         own = [t for t in inner if t in below]
         bound = {getattr(t.axis, "axis", t.axis) for t in structured((e,))}
+        apart = {a for t in own if isinstance(t, Contract) for a in t.left.lanes & t.right.lanes}
         found = [
             a for a in _in_index_order(e)
-            if not _reads_memory(a) and not a.lanes and a not in bound and all(a in varying(t) for t in own)
+            if not _reads_memory(a) and not a.lanes and a not in bound and (a in apart or all(a in varying(t) for t in own))
         ]  # fmt: skip
         eligible = dict.fromkeys(found) if i == 0 else {a: None for a in eligible if a in found}
     return tuple(eligible)

@@ -11,7 +11,7 @@ f64 itself has nothing wider to be computed in: its bounds count the oracle's ow
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -83,7 +83,12 @@ class Approx:
     @property
     def T(self) -> Approx:
         """The last two axes exchanged."""
-        return Approx(self.value.swapaxes(-1, -2), self.error.swapaxes(-1, -2), self.format)
+        return self.swapaxes(-1, -2)
+
+    def swapaxes(self, first: int, second: int) -> Approx:
+        """Two axes exchanged."""
+        error = self.error + np.zeros_like(self.value)
+        return Approx(self.value.swapaxes(first, second), error.swapaxes(first, second), self.format)
 
     def to(self, name: str) -> Approx:
         """Cast.  Rounding keeps order, so the result is between the roundings of both ends of what may come in."""
@@ -181,6 +186,13 @@ def select(condition: Array, a: Number, b: Number) -> Approx:
 
 
 # Over an axis
+def concatenate(parts: Sequence[Approx], axis: int) -> Approx:
+    """Parts of one format (at least one) put together along an axis."""
+    errors = [p.error + np.zeros_like(p.value) for p in parts]
+    value = np.concatenate([p.value for p in parts], axis=axis)
+    return Approx(value, np.concatenate(errors, axis=axis), parts[0].format)
+
+
 def maximum(x: Approx, axis: int, keepdims: bool = True) -> Approx:
     """The largest element (-inf of none); it moves by no more than the element that moves most."""
     if x.value.shape[axis] == 0:
