@@ -68,7 +68,8 @@ def program_axes(effects: tuple[Effect, ...]) -> tuple[Axis, ...]:
         apart = {a for t in own if isinstance(t, Contract) for a in t.left.lanes & t.right.lanes}
         found = [
             a for a in _in_index_order(e)
-            if not _reads_memory(a) and not a.lanes and a not in bound and (a in apart or all(a in varying(t) for t in own))
+            if not _reads_memory(a) and not a.lanes and a not in bound
+            and (a in apart or all(a in varying(t) for t in own))
         ]  # fmt: skip
         eligible = dict.fromkeys(found) if i == 0 else {a: None for a in eligible if a in found}
     return tuple(eligible)
