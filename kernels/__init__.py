@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 FAMILIES = (
     "pointwise", "broadcast", "reductions", "norms", "softmax", "matmul", "products", "cholesky", "attention",
-    "attention_training", "decode", "linear_attention", "ragged", "moe",
+    "attention_training", "decode", "linear_attention", "ragged", "moe", "indexing", "quantized", "recurrent",
+    "stencil",
 )  # fmt: skip
 
 

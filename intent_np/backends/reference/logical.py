@@ -44,7 +44,7 @@ from .memory import Modifier, operands
 from .scope import Scope, bound_by
 from .tensors import Tensors
 
-BUDGET = 1 << 16  # elements of the largest tensor of a batch: what stays in cache and bounds memory
+BUDGET = 1 << 18  # elements of the largest tensor of a batch: few batches, in bounded memory
 
 
 def run(
