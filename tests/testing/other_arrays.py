@@ -44,7 +44,8 @@ class Other(NDArrayOperatorsMixin):
         return (lambda *a, **o: _wrapped(value(*a, **o))) if callable(value) else _wrapped(value)
 
     def __getitem__(self, key: Any) -> Any:
-        return _wrapped(self.array[key])
+        places = [k.array if isinstance(k, Other) else k for k in (key if isinstance(key, tuple) else (key,))]
+        return _wrapped(self.array[tuple(places)])
 
     def __len__(self) -> int:
         return len(self.array)
