@@ -12,7 +12,7 @@ from ..errors import error
 from ..rules.facts import at_most
 from ..rules.simplify import node
 from ..terms.blocked import Base, BlockedProgram, Carry, Loop, Perform, Point, Segment, scoped
-from ..terms.core import arena, find, inherit, replace, rewrite, walk
+from ..terms.core import arena, find, inherit, replace, walk
 from ..terms.dtypes import index
 from ..terms.gpu import Broadcast, Fetch, For, Full, Let, Sync, Var, variable
 from ..terms.index import add, apply, const, is_const, is_op, mul, sub
@@ -168,18 +168,16 @@ class Effects(Values):
         return [(self.emit(lo), self.emit(hi)) for lo, hi in spelled]
 
     def _spelled(self, bound: Any, loop: Loop) -> Any:
-        """A bound with block extents by name: N // BK * BK instead of N // 64 * 64."""
+        """A bound with block extents by name: N // BK * BK instead of N // 64 * 64.  Axes stay what they are."""
+        if not is_op(bound, "add", "mul", "floordiv", "ceil_div", "sub", "minimum", "maximum"):
+            return bound
         size = loop.slice.size
-
-        def step(t: Any) -> Any:
-            if not is_op(t, "add", "mul", "floordiv", "ceil_div"):
-                return t
-            a, b = t.args
-            if is_op(t, "add"):
-                return add(a, a.axis.size) if isinstance(a, Base) and is_const(b, a.axis.size.value) else t  # type: ignore[attr-defined]
-            return apply(t.op, a, size) if is_const(b, size.value) else t
-
-        return rewrite((bound,), step)[0]
+        a, b = (self._spelled(x, loop) for x in bound.args)
+        if is_op(bound, "mul", "floordiv", "ceil_div") and is_const(b, size.value):
+            b = size
+        elif is_op(bound, "add") and isinstance(a, Base) and is_const(b, a.axis.size.value):  # type: ignore[attr-defined]
+            b = a.axis.size  # type: ignore[attr-defined]
+        return bound if (a, b) == bound.args else apply(bound.op, a, b)
 
     def _segment(self, loop: Loop, segment: Segment, lo: Any, hi: Any, states: list[Var]) -> For:
         outer = self.scope
