@@ -5,10 +5,13 @@ import pytest
 
 import intent_np as intent
 import intent_np.language as I
+from intent_np.backends.triton.printer import print_triton
 from intent_np.compiler import Compilation
 from intent_np.runtime.binding import bind
 from intent_np.runtime.classes import classify
+from intent_np.runtime.plan import generic_class
 from intent_np.target import SM_90
+from intent_np.testing.triton_interpreter import evaluate
 
 # --- past 2**31: the memory is mapped, and only what is touched exists
 
@@ -78,12 +81,29 @@ def many_rows(x: I.In[I.i32, ("M", "N")], y: I.Out[I.i32, ("M", "N")]):
         y[r, c] = x[r, c] * 2
 
 
-@pytest.mark.parametrize("shape", [(70000, 1), (1, 70000), (66000, 3)])
-def test_no_axis_of_a_grid_is_limited_to_65535(everywhere, shape):
+@pytest.mark.parametrize("shape", [(300, 1), (1, 300), (130, 3)])
+def test_a_grid_of_rows_and_columns(everywhere, shape):
     x = np.arange(shape[0] * shape[1], dtype=np.int32).reshape(shape)
     y = np.zeros(shape, np.int32)
     everywhere(many_rows, x, y)
     np.testing.assert_array_equal(y, x * 2)
+
+
+@pytest.mark.parametrize("shape", [(70000, 1), (1, 70000), (66000, 3)])
+def test_no_axis_of_a_grid_is_limited_to_65535(shape):
+    """An instance for each element: their number is one axis of the launch, which the device function takes apart."""
+    options = intent.CompileOptions(passes={"block_axes": {"sizes": {"r": 1, "c": 1}}})
+    x = np.arange(shape[0] * shape[1], dtype=np.int32).reshape(shape)
+    y = np.zeros(shape, np.int32)
+    intent.compile(many_rows, "cpu", options=options)(x, y)
+    np.testing.assert_array_equal(y, x * 2)
+    compilation = Compilation(many_rows, SM_90, {}, options)
+    launch, _ = compilation.launch(generic_class(compilation.plan))
+    with compilation.arena:
+        (instances,) = launch.grid
+        assert evaluate(instances, {"M": shape[0], "N": shape[1]}) == x.size
+        source = print_triton(launch.function)
+    assert source.count("tl.program_id(") == source.count("tl.program_id(0)") == 1
 
 
 # --- positions

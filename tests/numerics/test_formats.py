@@ -63,7 +63,8 @@ def test_the_nearest_code_is_taken(codec: Codec) -> None:
     got = encode(np.array(x), codec)
     for value, code in zip(x, got.tolist(), strict=True):
         off = {c: abs(Fraction(v) - Fraction(value)) for c, v in numbers.items()}
-        nearest = [c for c, d in off.items() if d == min(off.values())]
+        least = min(off.values())
+        nearest = [c for c, d in off.items() if d == least]
         sign = math.copysign(1, value)  # chooses between two zeros
         nearest = [c for c in nearest if numbers[c] or codec.name[0] != "e" or math.copysign(1, numbers[c]) == sign]
         even = [c for c in nearest if c & 1 == 0] if len(nearest) > 1 else nearest
