@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from . import __version__
-from .errors import Remark
+from .errors import IntentError, Remark
 from .passes.base import Pass
 from .passes.form_groups import form_groups, serial_remarks
 from .passes.pipeline import PIPELINE, Trace, run
@@ -47,6 +47,8 @@ class CompileOptions:
     disable:   names of optional passes to leave out
     passes:    options of passes, `{"narrow_ranges": {"peel": False}}`
     check:     verify the program after every pass; the target `reference` executes in checking mode
+    validate:  execute the program before and after every pass on generated arguments, and refuse one that changes a
+               result; it takes seconds, for many axes a minute
     serial:    what becomes of statements that only one instance can perform in order: `remark` (right, slow, and said)
                or `error`
     rules:     files of rewrite rules, used once each of them is found to be right; see specs/extending.md
@@ -57,6 +59,7 @@ class CompileOptions:
     disable: tuple[str, ...] = ()
     passes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     check: bool = False
+    validate: bool = False
     serial: str = "remark"
     rules: tuple[str, ...] = ()
     without_rules: tuple[str, ...] = ()
@@ -95,7 +98,8 @@ def compile(
     classes:     variants to compile ahead beside the generic one
     examples:    tuples of arguments whose classes are compiled ahead
 
-    Raises `CompileError` with every error found, `ProviderError` from the lower compiler.
+    Raises `CompileError` with every error found, E711 of a pass that validation refutes; `ProviderError` from the lower
+    compiler.
     """
     if not hasattr(kernel, "capture"):
         from .errors import error
@@ -103,6 +107,7 @@ def compile(
         raise error("E005", name=getattr(kernel, "__name__", repr(kernel)))
     chosen = resolve(target)
     compilation = Compilation(kernel, chosen, dict(constexprs or {}), options or CompileOptions())
+    compilation.validate()
     if not chosen.is_gpu:
         return compilation.host_artifact()
     return compilation.device_artifact(classes, examples)
@@ -112,7 +117,7 @@ class Compilation:
     """One kernel on its way to one target; holds the arena of its terms."""
 
     def __init__(self, kernel: Any, target: Target, constexprs: dict[str, Any], options: CompileOptions) -> None:
-        self.kernel, self.target, self.options = kernel, target, options
+        self.kernel, self.target, self.options, self.constexprs = kernel, target, options, constexprs
         self.arena, self.lock = Arena(), threading.Lock()
         self.texts: dict[str, str] = {}
         self.remarks: dict[Remark, None] = {}
@@ -168,6 +173,19 @@ class Compilation:
         for r in self.remarks:
             artifact.remark(r.code, r.text, r.span)
         return artifact
+
+    def validate(self) -> None:
+        """Execute every pass on generated calls if that is asked for; E711 for one that changes a result."""
+        if not self.options.validate or self.normal is None:
+            return
+        from .testing.validated import wrong_pass
+
+        found = wrong_pass(self.kernel, self.plan, self.constexprs, self.options)
+        if isinstance(found, IntentError):
+            raise found
+        if not found:
+            text = "no generated call keeps the kernel's promises; intent-np bisect takes arguments of yours"
+            self.remarks[Remark("P007", text)] = None
 
     # ---- NumPy targets
 

@@ -277,6 +277,29 @@ def test_passes_are_timed_on_kernels(capsys) -> None:
     assert all(row["ms"] >= 0 for row in json.loads(out)["passes"])
 
 
+def test_compile_validates_every_pass(capsys, monkeypatch) -> None:
+    place = "kernels/pointwise.py:relu"
+    assert run(capsys, "compile", place, "--target", "cpu", "--validate")[0] == OK
+    assert run(capsys, "compile", place, "--stop-after", "emit", "--validate")[0] == USAGE
+
+    from intent_np.passes import pipeline
+    from intent_np.passes.base import Pass
+    from intent_np.terms.core import replace, rewrite
+    from intent_np.terms.index import Const
+
+    def one_more(program):
+        return rewrite((program,), lambda t: replace(t, value=1.0) if isinstance(t, Const) and t.value == 0.0 else t)[0]
+
+    one_more.__name__ = "contract_fma"
+    old = pipeline.by_name("contract_fma")
+    steps = tuple(Pass(one_more, p.source, p.target) if p is old else p for p in pipeline.PIPELINE)
+    monkeypatch.setattr(pipeline, "PIPELINE", steps)
+    code, _, err = run(capsys, "compile", place, "--target", "cpu", "--validate")
+    assert code == FAILED
+    assert "E711 the pass 'contract_fma' changes what 'relu' computes" in err
+    assert "kernels/pointwise.py:" in err.splitlines()[0]
+
+
 def test_compile_prints_what_a_target_executes(capsys, tmp_path) -> None:
     softmax, folder = "kernels/softmax.py:softmax", tmp_path / "softmax"
     code, out, _ = run(capsys, "compile", softmax, "--target", "sm_90", "--out", str(folder), "-e", "N=100", "--json")

@@ -37,6 +37,9 @@ def compile(
     option: PassOption = None,
     check: Check = False,
     rules: Annotated[list[str] | None, typer.Option("--rules", help="A file of rewrite rules to use as well.")] = None,
+    validate: Annotated[
+        bool, typer.Option("--validate", help="Execute the program before and after every pass on generated arguments.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Compile a kernel, or all of a file, and print its source, or the levels asked for.
@@ -47,12 +50,15 @@ def compile(
     from intent_np.cli.output import print_json
     from intent_np.corpus.cases import entries
 
+    if validate and stop_after:
+        raise typer.BadParameter("a whole compilation is validated", param_hint="--validate")
     found = entries([place])
     results: list[dict[str, Any]] = []
     for plain in found:
         entry = customised(plain, constexpr, numerics, disable, option, check)
         if rules:
             entry = replace(entry, options={**entry.options, "rules": tuple(rules)})
+        entry = replace(entry, options={**entry.options, "validate": True}) if validate else entry
         folder = out if out is None or len(found) == 1 else out / entry.title
         if stop_after:
             texts = {f"after {stop_after}": lowered_text(entry, stop_after)}

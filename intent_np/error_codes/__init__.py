@@ -28,4 +28,5 @@ REMARKS: Final[dict[str, str]] = {
     "P004": "the permission asked for was not used",
     "P005": "an input overlaps an output and is copied first",
     "P006": "elements of an output that no statement writes hold anything",
+    "P007": "nothing could be validated",
 }

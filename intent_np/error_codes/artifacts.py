@@ -75,4 +75,11 @@ ROWS = (
         "The pipeline goes one way, from the first pass of the program's language.",
         "stop after a later pass, or start from a program of an earlier level",
     ),
+    ErrorCode(
+        "E711",
+        COMPILE,
+        "the pass '{name}' changes what '{kernel}' computes",
+        "Each pass keeps the results. They were compared on generated arguments: {call}.",
+        "report it with the kernel; intent-np bisect looks for the pass on arguments of yours",
+    ),
 )

@@ -7,7 +7,8 @@ does so for generated arguments and puts the findings of all calls together, eac
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -116,21 +117,28 @@ def _overlapping(kernel: Any, arrays: Mapping[str, Any]) -> Iterator[CheckError]
 
 
 def generated_calls(
-    kernel: Any, constexprs: Mapping[str, Any] | None = None, extents: Mapping[str, int] | None = None, count: int = 9
+    kernel: Any,
+    constexprs: Mapping[str, Any] | None = None,
+    extents: Mapping[str, int] | None = None,
+    count: int = 9,
+    kinds: Sequence[str] = ("normal", "special", "integers", "negative", "extreme"),
+    points: int = 2**40,
 ) -> Iterator[tuple[str, Arguments]]:
     """Calls of a kernel about which nothing is known but its signature.
 
     Extents take the values of `SIZES` in turn, each shifted by another amount; layouts and distributions alternate.
     Arrays that hold coordinates hold small ones, which exist along every axis; other integers are salted with 0 and
-    extremes.
+    extremes.  Where the product of the extents would be above `points`, some are small.
     """
     chosen = {p.name: p.default for p in kernel.constexprs} | dict(constexprs or {})
     names = [n for n in extent_names(kernel) if n not in chosen]
     coordinates = _coordinates(kernel, chosen)
-    kinds = ("normal", "special", "integers", "negative", "extreme")
     for k in range(count):
         # empty and single extents come all at once: next to others they are a matter of broadcasting
         sizes = {n: SIZES[k] if k < 2 else SIZES[2 + (k + 3 * i) % (len(SIZES) - 2)] for i, n in enumerate(names)}
+        for n in (*names[k % max(len(names), 1) :], *names[: k % max(len(names), 1)]):
+            if prod(sizes.values()) > points:
+                sizes[n] = min(sizes[n], 2 + k % 2)
         sizes |= {n: v for n, v in (extents or {}).items() if n in names}
         layout, values = LAYOUTS[k % len(LAYOUTS)], kinds[k % len(kinds)]
         given = arguments(kernel, {**chosen, **sizes}, k, layout, values)

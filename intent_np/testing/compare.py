@@ -44,6 +44,11 @@ class Comparison:
     def __bool__(self) -> bool:
         return self.ok
 
+    @property
+    def where_wrong(self) -> tuple[int, ...] | None:
+        """The worst element if it is wrong: none of an output that has another shape."""
+        return None if self.ok else self.where
+
 
 def compare(actual: Array, expected: Expected) -> Comparison:
     """Whether `actual` (in the output's own dtype) is `expected`, and where it is not."""

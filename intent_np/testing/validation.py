@@ -18,6 +18,8 @@ import numpy as np
 from .arguments import Arguments, launched
 from .case import Case, Extents
 from .check import check
+from .compare import Expected, compare
+from .views import twin
 
 Options = dict[str, dict[str, Any]]
 SMALL = 16
@@ -171,9 +173,10 @@ class Validation:
         if self.ok:
             return f"{self.kernel}: every pass keeps the results ({', '.join(self.passed)})"
         place = f"{self.output}[{', '.join(map(str, self.at))}]"
+        was = f"{place} is {self.found}, and was {self.expected} before it"
         lines = [
             f"{self.kernel}: the first wrong pass is {self.wrong}",
-            f"  {place} is {self.found}, and was {self.expected} before it",
+            f"  {was}" if self.output else f"  its program can't be executed: {self.found}",
             f"  right behind: {', '.join(self.passed)}",
         ]
         for name, value in self.inputs.items():
@@ -190,33 +193,47 @@ def validate(
     options: Any = None,
     steps: int = 0,
     made: Stages | None = None,
+    expected: Mapping[str, Expected] | None = None,
 ) -> Validation:
     """Execute `kernel` as captured and behind every pass, and compare the outputs.
 
-    arguments:  every launch argument by name, outputs included; they are copied
+    arguments:  every launch argument by name, outputs included; they are copied, layouts included
     options:    `CompileOptions`
     steps:      how many values of its dtype a float result may be off: 0 for inputs such as small integers, where
                 reordered and fused sums are exact; more where they round.  Zeros may differ in sign, NaNs in payload
     made:       programs that stand for those of the passes
+    expected:   what each output may hold, in the place of what the captured program gives and of `steps`
+
+    A program that can't be executed is wrong too: its error is what is `found`, of no output.
     """
     made = made or stages(kernel, which, constexprs, options)
     outputs = [p.name for p in launched(kernel) if p.kind == "view" and p.mode != "in"]
-    expected: dict[str, Any] = {}
+    inputs = {m: v for m, v in arguments.items() if m not in outputs}
+    first: dict[str, Any] = {}
     passed: list[str] = []
     for name in made.programs:
-        given = {n: v.copy() if isinstance(v, np.ndarray) else v for n, v in arguments.items()}
-        with np.errstate(all="ignore"):
-            made.launch(name)(*given.values())
-        if not expected:
-            expected = {n: given[n] for n in outputs}
+        given = {n: twin(v) if isinstance(v, np.ndarray) else v for n, v in arguments.items()}
+        try:
+            with np.errstate(all="ignore"):
+                made.launch(name)(*given.values())
+        except Exception as problem:  # whatever a wrong program may raise
+            text = f"{type(problem).__name__}: {problem}"
+            return Validation(kernel.name, tuple(passed), name, found=text, inputs=inputs)
+        first = first or {n: given[n] for n in outputs}
         for n in outputs:
-            wrong = np.argwhere(_differs(expected[n], given[n], steps))
-            if len(wrong):
-                at = tuple(int(i) for i in wrong[0])
-                inputs = {m: v for m, v in arguments.items() if m not in outputs}
-                return Validation(kernel.name, tuple(passed), name, n, at, expected[n][at], given[n][at], inputs)
+            if expected is not None:
+                at, before = compare(given[n], expected[n]).where_wrong, expected[n].value
+            else:
+                at, before = _first(_differs(first[n], given[n], steps)), first[n]
+            if at is not None:
+                return Validation(kernel.name, tuple(passed), name, n, at, before[at], given[n][at], inputs)
         passed.append(name)
     return Validation(kernel.name, tuple(passed))
+
+
+def _first(where: Any) -> tuple[int, ...] | None:
+    wrong = np.argwhere(where)
+    return tuple(int(i) for i in wrong[0]) if len(wrong) else None
 
 
 def _differs(a: Any, b: Any, steps: int) -> Any:

@@ -46,6 +46,16 @@ def memory(view: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return view.base
 
 
+def twin(view: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A copy of the elements in memory of the same layout: strides, overlaps, and the address modulo 16."""
+    low, high = np.lib.array_utils.byte_bounds(view) if view.size else (view.ctypes.data, view.ctypes.data)
+    buffer = np.empty(high - low + 16, np.uint8)
+    first = (low - buffer.ctypes.data) % 16
+    made = np.ndarray(view.shape, view.dtype, buffer, first + view.ctypes.data - low, view.strides)
+    made[...] = view
+    return made
+
+
 def guards_intact(*views: np.ndarray[Any, Any]) -> bool:
     """Whether every byte around these `guarded` views still holds the pattern."""
     for view in views:

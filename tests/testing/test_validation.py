@@ -7,16 +7,21 @@ from typing import Any
 import numpy as np
 import pytest
 
+import intent_np as intent
+import intent_np.language as I
 from intent_np.compiler import CompileOptions
 from intent_np.passes import narrow_ranges, pipeline
 from intent_np.passes.base import Pass
 from intent_np.terms.blocked import Loop
 from intent_np.terms.core import replace, rewrite
-from intent_np.terms.index import Const, apply
+from intent_np.terms.index import Const, apply, is_op
 from intent_np.testing import HostProgram, arguments, check, launching
 from intent_np.testing.validation import CLASSES, calls, first_wrong, stages, stages_of, validate
+from intent_np.testing.views import LAYOUTS, guarded, twin
 from kernels import cases
+from kernels.norms import layer_norm
 from kernels.reductions import row_sum
+from kernels.softmax import softmax
 from tests.lowering import as_far_as_it_lowers
 
 from .zoo import CASES as ZOO
@@ -116,6 +121,75 @@ def test_a_broken_pass_is_named_with_the_element_and_its_values(monkeypatch: pyt
     assert found.passed[-1] == "share_traversals"
     assert "the first wrong pass is narrow_ranges\n  y[0] is " in str(found)
     assert list(found.inputs) == ["x"]
+
+
+def exchanged(monkeypatch: pytest.MonkeyPatch, name: str, broken: Any) -> None:
+    """Put a wrong pass in the place of one of the pipeline."""
+    old = pipeline.by_name(name)
+    broken.__name__ = name
+    new = Pass(broken, old.source, old.target, old.needed, old.permission)
+    monkeypatch.setattr(pipeline, "PIPELINE", tuple(new if p is old else p for p in pipeline.PIPELINE))
+
+
+def test_compiling_with_validation_takes_what_is_right() -> None:
+    for kernel, numerics in ((row_sum, "strict"), (softmax, "relaxed")):
+        y = intent.compile(kernel, "cpu", options=intent.CompileOptions(validate=True, numerics=numerics))
+        assert y.remarks == []
+
+
+def test_compiling_with_validation_refuses_a_wrong_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The operands of each difference change places."""
+
+    def broken(program: Any) -> Any:
+        turned = lambda t: apply("sub", t.args[1], t.args[0]) if is_op(t, "sub") else t  # noqa: E731
+        return rewrite((program,), turned)[0]
+
+    exchanged(monkeypatch, "contract_fma", broken)
+    options = intent.CompileOptions(validate=True)
+    with pytest.raises(intent.CompileError) as caught:
+        intent.compile(layer_norm, "cpu", options=options)
+    problem = caught.value
+    assert problem.code == "E711"
+    assert "the pass 'contract_fma' changes what 'layer_norm' computes" in str(problem)
+    assert problem.span is not None
+    assert problem.span.text.strip().startswith("y[")
+    assert problem.expected.startswith("y[0, 0] = ")
+    assert problem.found.startswith("y[0, 0] = ")
+    assert problem.expected != problem.found
+    assert "generated arguments: M=2 N=5 " in problem.why  # no smaller call has a difference
+    assert "--disable contract_fma" in problem.fix
+    monkeypatch.undo()
+    intent.compile(layer_norm, "cpu", options=options)
+
+
+def test_a_program_that_does_not_run_is_the_fault_of_its_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(program: Any) -> Any:
+        return replace(program, grid=())
+
+    exchanged(monkeypatch, "contract_fma", broken)
+    with pytest.raises(intent.CompileError, match="E711 the pass 'contract_fma'"):
+        intent.compile(row_sum, "cpu", options=intent.CompileOptions(validate=True))
+
+
+@intent.kernel
+def promised(x: I.In[I.f32, (64,)], at: I.In[I.i32, (4,)], y: I.Out[I.f32, (4,)]):
+    y[:] = x[I.assume_in_bounds(I.cast(at[:], I.index) + 1000, x, axis=0)]
+
+
+def test_where_no_call_keeps_the_promises_nothing_is_said_to_be_valid() -> None:
+    artifact = intent.compile(promised, "cpu", options=intent.CompileOptions(validate=True))
+    assert [r.code for r in artifact.remarks] == ["P007"]
+
+
+def test_a_twin_has_the_layout_of_its_array() -> None:
+    for layout in LAYOUTS:
+        for shape in ((3, 5), (0, 4), (7,), ()):
+            view = guarded(shape, np.dtype(np.float16), layout, np.random.default_rng(3), writable=False)
+            copy = twin(view)
+            assert (copy.shape, copy.strides, copy.dtype) == (view.shape, view.strides, view.dtype)
+            assert (copy.ctypes.data - view.ctypes.data) % 16 == 0
+            assert not np.may_share_memory(copy, view)
+            np.testing.assert_array_equal(copy, view)
 
 
 def test_a_wrong_logical_pass_is_named() -> None:
