@@ -120,11 +120,13 @@ def stages(
     """
     from ..compiler import LAST_SHARED, CompileOptions
     from ..passes.pipeline import Trace, run
+    from ..rules.loading import admitted
+    from ..rules.rule_set import using
     from ..terms.core import Arena
 
     chosen = options or CompileOptions()
     made = Stages(kernel, Arena())
-    with made.space:
+    with made.space, using(admitted(chosen.rules, chosen.without_rules)):
         logical = kernel.capture(dict(constexprs or {}), chosen.permissions)
         disable, front, back = set(chosen.disable), Trace(), Trace()
         given: Options = {n: dict(o) for n, o in chosen.passes.items()}
