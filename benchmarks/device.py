@@ -176,7 +176,8 @@ def _short(record: Record, key: str) -> str:
 
 
 def _said(record: Record) -> str:
-    return "" if record.get("ok", True) else str(record.get("text", "")).splitlines()[0][:160]
+    """What went wrong, or why nothing was done."""
+    return str(record.get("text", "")).partition("\n")[0][:160]
 
 
 def _table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> list[str]:
