@@ -17,6 +17,7 @@ import numpy as np
 from intent_np import numerics
 from intent_np.backends.arrays.access import scatter
 from intent_np.backends.reference.logical import BUDGET, _Run
+from intent_np.backends.reference.memory import Modifier
 from intent_np.backends.reference.scope import Result, Scope, lift
 from intent_np.backends.reference.tensors import Tensors
 from intent_np.numerics.ulps import CORRECTLY_ROUNDED
@@ -49,6 +50,7 @@ from intent_np.terms.operators import OPERATORS, Op
 
 from . import approx
 from .approx import Approx
+from .bounds_updates import BoundedModifier
 from .compare import Expected
 from .formats import FORMATS, Array, element_type, widen
 
@@ -307,6 +309,9 @@ class _BoundedRun(_Run):
     def evaluator(self) -> Tensors:
         self.bounded = _Bounded(self.arguments, self.loop)
         return self.bounded
+
+    def _modifier(self, seed: int | None) -> Modifier:
+        return BoundedModifier(self.bounded, seed)
 
     def _store(
         self, e: Write, target: Array, where: list[Array], value: Array, valid: Array | None, scope: Scope

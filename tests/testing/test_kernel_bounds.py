@@ -75,3 +75,47 @@ def test_bounds_go_through_loops_and_memory() -> None:
     assert compare(given["y"], found["y"]).ok
     given["y"][1] += np.float32(1e-3)
     assert not compare(given["y"], found["y"]).ok
+
+
+@intent.fn
+def total(a, b):
+    return a + b
+
+
+@intent.kernel
+def gathered_sums(
+    x: I.In[I.f32, ("N",)], at: I.In[I.i32, ("N",)], y: I.InOut[I.f32, ("M",)], most: I.InOut[I.f32, ("M",)],
+    last: I.InOut[I.f32, ("M",)], count: I.InOut[I.i32, ("M",)],
+):  # fmt: skip
+    places = I.assume_in_bounds(I.cast(at[:], I.index), y)
+    I.scatter_reduce(y, (places,), x[:], combine=total)
+    I.atomic.max(most, places, x[:])
+    I.atomic.exchange(last, places, x[:])
+    I.scatter_reduce(count, (places,), 1, combine=total)
+
+
+def test_sums_in_memory_may_be_in_any_order() -> None:
+    rng = np.random.default_rng(0)
+    x, at = rng.normal(size=4000).astype(np.float32), np.sort(rng.integers(0, 5, 4000)).astype(np.int32)
+    at[-1] = 6
+    given = {
+        "x": x,
+        "at": at,
+        **{n: np.zeros(8, np.float32) for n in ("y", "most", "last")},
+        "count": np.zeros(8, np.int32),
+    }
+    found = expected(gathered_sums, given)
+    for order in (np.arange(4000), np.arange(4000)[::-1], np.argsort(x), rng.permutation(4000)):
+        y = np.zeros(8, np.float32)
+        np.add.at(y, at[order], x[order])  # one after the other, in f32
+        assert compare(y, found["y"]).ok
+    sums = np.bincount(at, np.abs(x), 8)
+    assert (found["y"].bound <= 1e-4 * sums + 2.0**-112).all()  # far from nothing
+    assert (np.broadcast_to(found["y"].bound, 8)[[5, 7]] == 0).all()
+    assert (np.broadcast_to(found["most"].bound, 8) == 0).all()
+    assert np.isinf(found["last"].bound[:5]).all()
+    assert found["last"].bound[6] == 0
+    assert (np.broadcast_to(found["count"].bound, 8) == 0).all()
+    wrong = found["y"].value.astype(np.float32)
+    wrong[2] += 1e-2 * sums[2]
+    assert not compare(wrong, found["y"]).ok
