@@ -13,6 +13,7 @@ from ..terms.core import Term, children
 from ..terms.normal import Load, Store
 from ..terms.updates import Found, Update, ordered
 from .dependences import Dependence, disjoint, injective
+from .dependences import _own as own_elements
 
 
 def evaluated(*roots: Any) -> list[Any]:
@@ -45,12 +46,16 @@ def update_dependences(effects: Sequence[Any]) -> Iterator[Dependence]:
                 yield Dependence(place[t.update], i, frozenset(t.update.over))
             for k in (place[u] for u in effects if isinstance(u, Update) and isinstance(t, Load)):
                 if t.view is effects[k].view and not disjoint(effects[k], t):
-                    yield Dependence(min(i, k), max(i, k), _own(effects[k], t))
+                    yield Dependence(min(i, k), max(i, k), _points(effects[k], t))
+            if isinstance(e, Update) and isinstance(t, Load):
+                for k, s in enumerate(effects):
+                    if isinstance(s, Store) and s.view is t.view and not disjoint(s, t):
+                        yield Dependence(min(i, k), max(i, k), own_elements(s.index, t.index))
         for k in range(i):
             other = effects[k]
             if isinstance(e, Update) or isinstance(other, Update):
                 if conflict(other, e):
-                    yield Dependence(k, i, _own(other, e))
+                    yield Dependence(k, i, _points(other, e))
 
 
 def conflict(a: Any, b: Any) -> bool:
@@ -62,7 +67,7 @@ def conflict(a: Any, b: Any) -> bool:
     return not disjoint(a, b)
 
 
-def _own(a: Any, b: Any) -> frozenset[Any]:
+def _points(a: Any, b: Any) -> frozenset[Any]:
     """The axes whose every member has accesses of its own: those of a coordinate that both have; and the points of one
     `parallel`, which have no order."""
     own: set[Any] = {x for p, q in zip(a.index, b.index, strict=True) if p is q for x in injective(p)}

@@ -167,3 +167,20 @@ def test_text_of_every_level_is_read_back(name: str) -> None:
     with made.space:
         for stage, program in made.programs.items():
             assert parse(show(program), language_of(program)) is program, stage
+
+
+@intent.kernel
+def swapped(x: I.InOut[I.i32, ("N",)], y: I.InOut[I.i32, ("N",)]):
+    old = x[:]
+    x[:] = y[:] + 1
+    I.scatter_reduce(y, (I.indices(I.domain(0, y.shape[0])),), old, combine=total)
+
+
+def test_an_update_brings_what_was_there_before_a_store() -> None:
+    for n in (1, 7, 3000):
+        given = {"x": RNG.integers(0, 9, n).astype(np.int32), "y": RNG.integers(0, 9, n).astype(np.int32)}
+        assert (found := v.validate(swapped, given)), found
+        x, y = given["x"].copy(), given["y"].copy()
+        intent.compile(swapped, target="cpu")(x, y)
+        np.testing.assert_array_equal(x, given["y"] + 1)
+        np.testing.assert_array_equal(y, given["x"] + given["y"])
