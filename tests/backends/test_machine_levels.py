@@ -35,9 +35,11 @@ from intent_np.terms.normal import (
     Region,
     Scan,
     Store,
+    Update,
     builtin,
     identity,
 )
+from intent_np.terms.updates import Found
 
 from .machine_programs import reduction, view
 
@@ -58,7 +60,8 @@ class Maker:
 
     draw: st.DrawFn
     ragged: bool = False  # with axes whose bounds are coordinates of others
-    own: tuple[Load, ...] = ()  # the elements that the stores write, as they were at some moment before
+    updates: bool = False  # with effects that combine
+    own: tuple[Value, ...] = ()  # the elements that the stores write, as they were at some moment before
 
     def pick(self, *options: Any) -> Any:
         return self.draw(st.sampled_from(options))
@@ -189,17 +192,39 @@ class Maker:
         combine = Combine((i32, i32), (mul(ap, bp), add(mul(aq, bp), bq)))
         return Proj(Scan(along, combine, (p, q), (Const(1, i32), Const(0, i32)), reverse), self.pick(0, 1))
 
+    def update(self, target: Any, free: list[Any], value: Value, valid: Value | None, again: int) -> Update:
+        """Values combined into elements where lanes may meet; where each has its own, what it finds may be used."""
+        kind = self.pick("own", "shifted", "one")
+        at = tuple(Coord(a) for a in free)
+        if kind == "shifted":  # the last element takes what would be behind it
+            last = sub(free[0].hi, const(1))
+            at = (apply("minimum", add(at[0], const(self.draw(st.integers(0, 2)))), last), *at[1:])
+        elif kind == "one":
+            at = (const(0), *at[1:])
+        operation = self.pick("add", "max", "exchange") if kind == "own" else self.pick("sum", "max")
+        combine = builtin(operation, i32) if kind != "own" else None
+        name = "combine" if combine else operation
+        made = Update(target, at, name, (value,), tuple(free), combine, "relaxed", valid, (), again)
+        if kind == "own" and self.pick(False, True):
+            self.own = (*self.own, Found(made))
+        return made
+
     def program(self) -> Program:
         free = [over("M"), *([over("N")] if self.pick(False, True) else [])]
         extents, at = tuple(a.hi for a in free), tuple(Coord(a) for a in free)
         outputs = [view(n, "inout", i32, *extents) for n in "yz"]
         if self.pick(False, True):
             self.own = tuple(Load(v, at) for v in outputs)
-        effects: list[Store] = []
+        effects: list[Store | Update] = []
         for depth in self.draw(st.lists(st.integers(0, 3), min_size=1, max_size=3)):
             target = outputs[len(effects) % 2]
             valid = self.predicate(free) if self.pick(False, False, True) else None
-            effects.append(Store(target, at, self.value(depth, free), valid))
+            if self.updates and self.pick(False, True):
+                effects.append(self.update(target, free, self.value(depth, free), valid, len(effects)))
+                if self.own:
+                    self.own = (*self.own, Load(target, at, after=effects[-1]))
+                continue
+            effects.append(Store(target, at, self.value(depth, free), valid, len(effects)))
             if valid is None and self.own:
                 self.own = (*self.own, Load(target, at, after=effects[-1]))
         inputs = [view(f"in_{s}", "in", i32, *(Extent(n) for n in s)) for s in SHAPES]
@@ -207,9 +232,9 @@ class Maker:
 
 
 @st.composite
-def programs(draw: st.DrawFn, ragged: bool = False) -> Program:
-    """A well-formed normal program with up to three stores, which may read what they and those before them write."""
-    program = Maker(draw, ragged).program()
+def programs(draw: st.DrawFn, ragged: bool = False, updates: bool = False) -> Program:
+    """A well-formed normal program with up to three effects, which may read what they and those before them write."""
+    program = Maker(draw, ragged, updates).program()
     assert not NORMAL.check(program)
     return program
 
@@ -293,6 +318,19 @@ def test_every_pass_keeps_the_result(
 ) -> None:
     with Arena():
         check_passes(data.draw(programs()), extents, chosen, order)
+
+
+@given(st.data(), EXTENTS, choices(), ORDERS)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+def test_updates_meet_in_any_order(
+    data: st.DataObject, extents: dict[str, int], options: dict[str, Any], order: str
+) -> None:
+    with Arena():
+        program = data.draw(programs(updates=True))
+        given_ = arguments(program, extents)
+        expected = result(program, given_, extents)
+        agree(expected, result(program, given_, extents, order=order, budget=64), "normal, in pieces")
+        check_passes(program, extents, options, order)
 
 
 # ---- what random programs have found

@@ -56,6 +56,7 @@ class Statements(Values):
     def __init__(self, memory: Memory, positions: Mapping[Any, int], rank: int) -> None:
         super().__init__(memory, positions, rank)
         self.names: dict[str, Any] = {}
+        self.meant: dict[str, Var] = {}  # a name may be that of another variable in another loop
         self.running: Array | None = None
         self._known: dict[Value, Any] = {}
 
@@ -99,7 +100,8 @@ class Statements(Values):
 
     def _assign(self, var: Var, value: Any) -> None:
         """Name a value.  A name that has one already keeps it where the instance is not running."""
-        old = self.names.get(var.name)
+        old = self.names.get(var.name) if self.meant.get(var.name) is var else None
+        self.meant[var.name] = var
         if self.running is not None and old is not None:
             parts = (value, old) if isinstance(value, list) else ([value], [old])
             held = hold(self.running, *parts)
