@@ -6,6 +6,7 @@ results rounded back.  Functions of libdevice have their NumPy meaning, by name.
 
 from __future__ import annotations
 
+import ctypes
 from types import SimpleNamespace
 from typing import Any
 
@@ -50,6 +51,7 @@ class Gaps:
         )
         builder.cast_impl = self._cast(builder.cast_impl)
         builder.create_dot = self._dot(builder.create_dot)
+        builder.create_atomic_rmw = self._atomic(builder.create_atomic_rmw)
         # functions, not bound methods: the interpreter's own object comes first
         builder.create_fma = lambda _, x, y, z: self._fma(x, y, z)
         builder.create_inline_asm = lambda _, text, constraints, values, *rest: self._assembly(text, values)
@@ -94,6 +96,20 @@ class Gaps:
             return original(builder, self._wide(left), self._wide(right), *rest)
 
         return dot
+
+    def _atomic(self, original: Any) -> Any:
+        def atomic(builder: Any, operation: Any, pointer: Any, value: Any, mask: Any, *rest: Any) -> Any:
+            if not self._is_bf16(value) or "FADD" not in str(operation):
+                return original(builder, operation, pointer, value, mask, *rest)
+            old = np.zeros(value.data.shape, np.uint16)
+            for k in np.ndindex(old.shape):  # one lane after the other, each sum rounded
+                if mask.data[k]:
+                    held = np.ctypeslib.as_array((ctypes.c_uint16 * 1).from_address(int(pointer.data[k])))
+                    old[k] = held[0]
+                    held[0] = to_bf16(from_bf16(held) + from_bf16(value.data[k]))[0]
+            return self.inside.TensorHandle(old, self.tl.bfloat16)
+
+        return atomic
 
     def _sum(self, reduction: Any, value: Any) -> Any:
         handle = self._wide(value.handle)
