@@ -47,7 +47,7 @@ class Approx:
 
     def __mul__(self, other: Number) -> Approx:
         b = self._literal(other)
-        error = _times(np.abs(self.value), b.error) + _times(np.abs(b.value), self.error) + _times(self.error, b.error)
+        error = _scaled(b.error, self.value) + _scaled(self.error, b.value) + _times(self.error, b.error)
         product = _rounded(self.value * b.value, error, self.format)
         return replace(product, unrounded=_rounded(self.value * b.value, error, self.format, fused=True))
 
@@ -337,6 +337,12 @@ def _times(a: Array, b: Array) -> Array:
     """`a * b` of magnitudes where 0 times infinity is 0: no error times any number is no error."""
     with np.errstate(all="ignore"):
         return np.where((a == 0) | (b == 0), 0.0, a * b)
+
+
+def _scaled(error: Array, value: Array) -> Array:
+    """The error of a factor in a product with `value`: nothing is known where zero meets what may be infinite."""
+    with np.errstate(all="ignore"):
+        return np.where(error == 0, 0.0, np.where(error == np.inf, np.inf, error * np.abs(value)))
 
 
 def _shrunk(x: Approx, effect: Callable[[Array], Array]) -> Array:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import kernels
-from intent_np.testing import arguments, check, compare
-from intent_np.testing.formats import numpy_dtype, widen
+from intent_np.testing import Approx, arguments, check, compare, exact
+from intent_np.testing.formats import FORMATS, numpy_dtype, widen
 from kernels import attention, broadcast, matmul, norms, pointwise, reductions, softmax
 
 from .other_arrays import Other
@@ -201,3 +201,11 @@ def test_a_query_without_keys_gets_nan():
     assert np.isnan(expected.value[:, :, 30:]).all()
     assert np.isfinite(expected.value[:, :, :29]).all()
     assert compare(expected.value.astype(np.float16), expected)
+
+
+def test_zero_times_what_may_be_infinite_may_be_nan():
+    """A sum that overflows in one order of its members and not in another, times 0: 0, or NaN."""
+    open_ended = Approx(np.array([3.4e38]), np.array([np.inf]), FORMATS["f32"])
+    assert (open_ended * 0.0).error.tolist() == [np.inf]
+    assert (exact(np.array([np.inf])) * exact(np.array([2.0]))).error.tolist() == [0.0]
+    assert (exact(np.array([3.0])) * 0.0).error.tolist() == [0.0]
