@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..rules.simplify import node
-from ..terms.blocked import BLOCKED, BlockedProgram, Carry, Loop
+from ..terms.blocked import BLOCKED, BlockedProgram, Loop
 from ..terms.core import replace, rewrite
+from ..terms.normal import Carry
 from .base import nanopass
 from .narrow_ranges import apply_combine
 

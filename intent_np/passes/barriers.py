@@ -15,8 +15,8 @@ from typing import Any
 
 from ..rules.simplify import substitute
 from ..terms.core import find
-from ..terms.gpu import Dispatch, Fetch, For, If, Let, Load, Store, Sync, Update, Var
-from ..terms.index import Value
+from ..terms.gpu import Dispatch, Fetch, For, If, Let, Load, Store, Sync, Update, Var, While
+from ..terms.index import Physical, Value
 
 
 def waiting(body: Iterable[Any]) -> frozenset[Store | Update]:
@@ -46,9 +46,12 @@ class _Search:
                         self.known.setdefault(var, substitute(value, self.known))
                 case For(var, _, _, step, carries):
                     # one name for the variables of all loops over blocks of this size
-                    self.known[var] = Var(f"over_{getattr(step, 'name', 'members')}", var.type)  # type: ignore[arg-type]
-                    for c in carries:
-                        self.known[c] = c
+                    over = Var(f"over_{step.name}", var.type) if isinstance(step, Physical) else var  # type: ignore[arg-type]
+                    self.known[var] = over
+                    self.known |= {c: c for c in carries}
+                    self.names(s.body)
+                case While(_, carries):
+                    self.known |= {c: c for c in carries}
                     self.names(s.body)
                 case If():
                     self.names(s.body)
@@ -62,14 +65,14 @@ class _Search:
                 pending.clear()
             if isinstance(s, Sync | Dispatch):
                 continue
-            inner = s.body if isinstance(s, (For, If)) else ()
+            inner = s.body if isinstance(s, (For, While, If)) else ()
             if isinstance(s, For):
                 if s.lo is not ends[1] and s.hi is not ends[0]:
                     apart = set()
                 ends = s.lo, s.hi
             elif not isinstance(s, Let):
                 apart, ends = set(), (None, None)
-            for _ in range(2 if isinstance(s, For) else 1):  # twice, for what an iteration leaves to the next
+            for _ in range(2 if isinstance(s, (For, While)) else 1):  # twice, for what an iteration leaves to the next
                 inside = pending - apart
                 self.block(inner, inside)
                 new = inside - pending
@@ -90,7 +93,9 @@ class _Search:
             return False  # indivisible, and others have a sync between them
         if a is s or s.view.name not in a.view.names and a.view.name not in s.view.names:
             return False
-        if isinstance(a, Load) and isinstance(s, Store) and self._place(a) == self._place(s):
+        # lanes of one place are one thread's; a single element is everybody's
+        own = isinstance(a, Load) and isinstance(s, Store) and any(i.lanes for i in s.index)
+        if own and self._place(a) == self._place(s):
             return a not in self._behind(s)
         return True
 

@@ -14,11 +14,39 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..rules.simplify import node, substitute
-from ..terms.blocked import BLOCKED, BlockedGroup, BlockedProgram, Fold, Slice, Tile, Traverse, Whole, complete, member
+from ..terms.blocked import (
+    BLOCKED,
+    BlockedGroup,
+    BlockedProgram,
+    Fold,
+    Point,
+    Slice,
+    Tile,
+    Traverse,
+    Whole,
+    complete,
+    member,
+)
 from ..terms.core import children, inherit, replace, walk
 from ..terms.grouped import GROUPED, GroupedProgram
 from ..terms.index import AxisLike, Value, conjunction, const, lt, select
-from ..terms.normal import Contract, Coord, Load, Part, Proj, Reduce, Region, Scan, Store, Update, builtin, identity
+from ..terms.normal import (
+    Carry,
+    Contract,
+    Coord,
+    Final,
+    Load,
+    Part,
+    Proj,
+    Reduce,
+    Region,
+    Scan,
+    Store,
+    Turn,
+    Update,
+    builtin,
+    identity,
+)
 from ..terms.updates import Found
 from .base import nanopass
 from .blocks import fragments
@@ -60,7 +88,11 @@ class _Blocking:
 
     def step(self, t: Any) -> Any:
         match t:
-            case Coord():
+            case Carry() | Final():
+                varies = (self.of(a) for a in t.varies)
+                kept = sorted((a for a in varies if not isinstance(a, Point)), key=lambda a: a.digest)
+                return replace(node(t.rebuild(self.done)), varies=tuple(kept))  # type: ignore[union-attr]
+            case Coord() if not isinstance(t.axis, Turn):
                 # an inner axis keeps its logical coordinate until its binder decides which block it is in
                 return (
                     Coord(self.of(t.axis)) if isinstance(self.of(t.axis), (Tile, Whole)) or self._scalar(t.axis) else t

@@ -17,12 +17,14 @@ from ..terms.blocked import Point, Slice, Tile, Whole
 from ..terms.core import arena, find, inherit, named, walk
 from ..terms.grouped import Group
 from ..terms.index import AxisLike, Physical, is_const
-from ..terms.normal import Axis, Contract, Coord, Load, Region, Scan, Store, Update
+from ..terms.normal import Axis, Contract, Coord, Load, Recur, Region, Scan, Store, Update
+from ..terms.ordered import loops
 from .expand_contractions import free_axes
 from .legalize_dot import ACCUMULATORS
 from .roles import axes, contiguous, extent_bound, is_resident
 
 POINTWISE = 1024  # elements of a pointwise block: eight a thread
+RECURRENT = 128  # of one whose loops go on for long, so that there are many of them
 ROW_BLOCK = 4096  # elements of a traversal block
 SMALL_ROW = 2048  # elements that several short rows fill together
 LARGEST = 32768  # elements of a fragment: 64 registers of each of 16 warps' threads
@@ -42,6 +44,7 @@ def fragments(group: Group, sizes: Mapping[str, int], names: set[str]) -> dict[A
     every = axes(group.effects)
     extents, resident = _extents(group, every)
     owners = {b: None for a in every for b in sorted(a.lo.lanes | a.hi.lanes, key=lambda b: b.digest)}
+    owners |= dict.fromkeys(_ending_apart(group))
     if any(b not in group.workset for b in owners):
         raise error("E708", construct="a domain whose bounds vary along an axis that instances do not own")
     points = {Coord(b): Coord(Point(b)) for b in owners}  # type: ignore[arg-type]
@@ -61,7 +64,25 @@ def fragments(group: Group, sizes: Mapping[str, int], names: set[str]) -> dict[A
         size = Physical(_parameter(label, names), power_of_two(max(n, least)))
         more = (True,) if kind is Slice and directions.get(a) == {True} else ()  # the loop follows the scans
         out[a] = named(kind(_at(a, points), size, *more), label)
+    for r in loops(group.effects):
+        if any(isinstance(out.get(a), Slice) for s in r.states for a in s.varies):  # type: ignore[call-overload]
+            raise error("E708", span=_span(r), construct="a carried tensor that is too long for an instance to hold")
     return out
+
+
+def _ending_apart(group: Group) -> list[Any]:
+    """The axes whose members have numbers of iterations of their own: each has an instance of its own."""
+    found: dict[Any, None] = {}
+    for r in loops(group.effects):
+        apart = r.turn.lanes | (r.condition.lanes if r.condition is not None else frozenset())
+        if any(a not in group.workset for a in apart):
+            raise error("E708", span=_span(r), construct="a loop that ends at other times for members of one instance")
+        found |= dict.fromkeys(sorted(apart, key=lambda a: a.digest))
+    return list(found)
+
+
+def _span(r: Recur) -> Any:
+    return next(iter(arena().spans.get(r, ())), None)
 
 
 def _at(a: Axis, points: Mapping[Any, Any]) -> Axis:
@@ -82,8 +103,12 @@ def _parameter(label: str, taken: set[str]) -> str:
 def _extents(group: Group, every: list[Axis]) -> tuple[dict[Axis, int], set[Axis]]:
     """The extent of each axis' fragment, and the axes that are whole in theirs."""
     contracts = list(find(group.effects, Contract))
+    carried = {a for r in loops(group.effects) for s in r.states for a in s.varies}
+    held = lambda a: a in carried and (extent_bound(a) or LARGEST + 1) <= LARGEST  # noqa: E731
     resident = {
-        a: power_of_two(extent_bound(a) or 1) for a in every if a not in group.workset and is_resident(a, group.effects)
+        a: power_of_two(extent_bound(a) or 1)
+        for a in every
+        if a not in group.workset and (held(a) or is_resident(a, group.effects))
     }
     if contracts:
         chosen = _contracted(group, contracts)
@@ -126,7 +151,7 @@ def _fit(together: tuple[Axis, ...], extents: dict[Axis, int], resident: dict[Ax
 
 def stores(group: Group) -> list[Any]:
     """The stores and updates of a group, in order."""
-    return [e for e in group.effects if isinstance(e, (Store, Update))]
+    return list(find(group.effects, (Store, Update)))  # type: ignore[arg-type]
 
 
 def _store_order(group: Group) -> list[Axis]:
@@ -174,11 +199,12 @@ def _last(axes: list[Axis], order: list[Axis]) -> Axis:
 
 def _pointwise(group: Group) -> dict[Axis, int]:
     runs = [a for a in contiguous(group.effects) if a in group.workset]
+    run = RECURRENT if any(loops(group.effects)) else POINTWISE
     if len(runs) >= 2:
         return dict.fromkeys(runs[-2:], 64)
     if runs:
-        return {runs[0]: POINTWISE}
-    return {group.workset[-1]: POINTWISE} if group.workset else {}
+        return {runs[0]: run}
+    return {group.workset[-1]: run} if group.workset else {}
 
 
 def _reduced(group: Group, every: list[Axis], resident: dict[Axis, int]) -> dict[Axis, int]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ..terms.core import find, replace, walk
 from ..terms.normal import Target
-from ..terms.triton import TRITON, Block, Dot, ForRange, Function, LoadAt, ReduceCall, ScanCall
+from ..terms.triton import TRITON, Block, Dot, ForRange, Function, LoadAt, ReduceCall, ScanCall, WhileHolds
 from .base import nanopass
 
 SHARED = 227 * 1024
@@ -98,7 +98,7 @@ def stages(f: Facts, fitting: int) -> int:
 def gather(function: Function) -> Facts:
     """The facts about a function."""
     dots = list(find(function, Dot))
-    loops = list(find(function, ForRange))
+    loops: Any = list(find(function, (ForRange, WhileHolds)))  # type: ignore[arg-type]
     blocks = [t.type for t in walk(function) if isinstance(t.type, Block)]
     largest = max(blocks, key=_elements, default=None)
     return Facts(
@@ -120,7 +120,7 @@ def _elements(block: Block) -> int:
     return n
 
 
-def _staged(loop: ForRange) -> int:
+def _staged(loop: ForRange | WhileHolds) -> int:
     """Bytes that an iteration loads as matrices, if it multiplies matrices."""
     inside: Any = find(loop.body, (Dot, LoadAt))  # type: ignore[arg-type]
     loads = [t.type for t in inside if isinstance(t, LoadAt) and len(t.type.shape) == 2]

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from math import gcd
 from typing import Any, NamedTuple
 
 from ..rules.affine import affine
 from ..rules.bounds import end
 from ..rules.facts import less
-from ..rules.simplify import node
+from ..rules.simplify import node, substitute
 from ..terms.core import find
 from ..terms.index import Value, apply, conjuncts
-from ..terms.normal import Axis, Coord, Load, Store
+from ..terms.normal import Axis, Coord, Final, Load, Recur, Store
+from ..terms.ordered import evaluated
 
 
 class Dependence(NamedTuple):
@@ -28,26 +29,55 @@ class Dependence(NamedTuple):
 
 
 def dependences(effects: Sequence[Any]) -> list[Dependence]:
-    """What orders these stores; a store with loads of its own view depends on itself."""
+    """What orders these effects.  One that stores, with loads of its own view, depends on itself, and so does a loop
+    that may store to one element twice."""
     found = []
-    loads: dict[Any, list[tuple[int, Load]]] = {}
-    for i, e in enumerate(effects):
-        for t in find(e, Load) if isinstance(e, Store) else ():
-            loads.setdefault(t.view, []).append((i, t))
-    stores: dict[Any, list[tuple[int, Store]]] = {}
-    for i, s in enumerate(effects):
-        if isinstance(s, Store):
-            for k, other in (*stores.get(s.view, ()), *loads.get(s.view, ())):
-                if not disjoint(s, other):
+    used = loops_used(effects)
+    inside = [evaluated(e, *(effects[k] for k in used[i])) for i, e in enumerate(effects)]
+    stores = [[t for t in evaluated(e) if isinstance(t, Store)] for e in effects]
+    acts = [changes(e) for e in effects]
+    loads = [[t for t in terms if isinstance(t, Load)] if acts[i] else [] for i, terms in enumerate(inside)]
+    touching: dict[Any, list[tuple[int, Any]]] = {}
+    for i in range(len(effects)):
+        accesses: list[Any] = [*stores[i], *loads[i]]
+        for t in accesses:
+            touching.setdefault(t.view, []).append((i, t))
+    for i, own in enumerate(stores):
+        for s in own:
+            for k, other in touching[s.view]:
+                again = isinstance(other, Load) or k < i or (k == i and isinstance(effects[i], Recur))
+                if again and not disjoint(s, other):
                     found.append(Dependence(min(i, k), max(i, k), _own(s.index, other.index)))
-            stores.setdefault(s.view, []).append((i, s))
+    last = {e.turn: k for k, e in enumerate(effects) if isinstance(e, Recur) and acts[k]}
+    for i, terms in enumerate(inside):
+        if acts[i]:
+            results = dict.fromkeys(last[t.turn] for t in terms if isinstance(t, Final) and t.turn in last)
+            found += [Dependence(k, i, None) for k in results if k != i]
     return found
 
 
+def loops_used(effects: Sequence[Any]) -> list[list[int]]:
+    """For each effect, the loops without effects whose results it needs, in order: whoever needs them performs them."""
+    pure = {e.turn: i for i, e in enumerate(effects) if isinstance(e, Recur) and not changes(e)}
+    used: list[list[int]] = []
+    for e in effects:
+        asked = (pure[t.turn] for t in evaluated(e) if isinstance(t, Final) and t.turn in pure)
+        direct = [i for i in dict.fromkeys(asked) if i < len(used)]
+        used.append(sorted({k for i in direct for k in (i, *used[i])}))
+    return used
+
+
+def changes(e: Any) -> bool:
+    """Whether an effect changes memory: an ordered loop may only leave results."""
+    return any(isinstance(t, (Store, Update)) for t in evaluated(e))
+
+
 def _own(a: tuple[Value, ...], b: tuple[Value, ...]) -> frozenset[Any] | None:
-    if a == b:
+    # a coordinate that an iteration decides is another one in the next
+    if a == b and not any(x.needs for x in a):
         return None
-    return frozenset(axis for x, y in zip(a, b, strict=True) if x is y for axis in injective(x))
+    same = (x for x, y in zip(a, b, strict=True) if x is y and not x.needs)
+    return frozenset(axis for x in same for axis in injective(x))
 
 
 def injective(x: Value) -> Iterator[Axis]:
@@ -60,21 +90,47 @@ def injective(x: Value) -> Iterator[Axis]:
 def disjoint(s: Any, t: Any) -> bool:
     """Proof that no instance's access is to an element of another's: one dimension keeps them apart, or a condition
     that all instances share."""
-    uniform = {p for p in conjuncts(s.valid) if not p.lanes}
-    if any(node(apply("not", p)) in uniform for p in conjuncts(t.valid) if not p.lanes):
+    uniform = {p for p in conjuncts(s.valid) if not p.lanes | p.needs}
+    if any(node(apply("not", p)) in uniform for p in conjuncts(t.valid) if not p.lanes | p.needs):
         return True
     return any(_apart(a, b) for a, b in zip(s.index, t.index, strict=True))
 
 
 def _apart(a: Value, b: Value) -> bool:
-    """Whether two coordinates differ for all members of what each varies along."""
+    """Whether two coordinates differ for all members, and in all iterations, of what each varies along."""
+    a, b = _spread(a), _spread(b)
+    return not (a.needs or b.needs) and _separate(a, b)
+
+
+def _separate(a: Value, b: Value, here: Container[Any] = ()) -> bool:
     for low, high in ((a, b), (b, a)):
-        last, first = end(low, last=True), end(high, last=False)
+        last, first = end(low, True, here), end(high, False, here)
         if not last.lanes | first.lanes and less(last, first):
             return True
     weights = [*_weights(a, b), *_weights(b, a)]
     offset = affine(a).get(None, 0) - affine(b).get(None, 0)
     return bool(weights) and offset % gcd(*weights) != 0
+
+
+def _spread(x: Value, here: Container[Any] = ()) -> Value:
+    """A coordinate over all members of its axes and of all iterations at once, but for the loops `here`."""
+    while True:
+        axes = ((t, getattr(t.axis, "axis", None)) for t in find(x, Coord) if t.axis not in here)
+        wide = {t: Coord(a) for t, a in axes if isinstance(a, Axis)}
+        if not wide:
+            return x
+        x = substitute(x, wide, everywhere=True)
+
+
+def apart_now(s: Store, t: Load, here: Container[Any]) -> bool:
+    """Proof that, in the iterations in hand of the loops `here`, a load is of no element that is stored."""
+    if s.view is not t.view:
+        return False
+    for x, y in zip(s.index, t.index, strict=True):
+        a, b = _spread(x, here), _spread(y, here)
+        if all(n in here for n in a.needs | b.needs) and _separate(a, b, here):
+            return True
+    return False
 
 
 def _weights(a: Value, b: Value) -> Iterator[int]:

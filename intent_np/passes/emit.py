@@ -20,7 +20,8 @@ from ..terms.gpu import GPU, Dispatch, Kernel, Var
 from ..terms.index import Physical, add, apply, const, is_const, mul, sub
 from ..terms.normal import Coord, View
 from .base import nanopass
-from .emit_effects import Effects, ReadLate
+from .emit_effects import ReadLate
+from .emit_loops import OrderedLoops
 from .emit_names import PROGRAM
 from .scopes import extents_used
 
@@ -75,7 +76,7 @@ def dispatched(groups: list[Instances]) -> Instances:
     return Instances((first,), (number,), tuple(body), 1)
 
 
-class _Emitter(Effects):
+class _Emitter(OrderedLoops):
     def __init__(self, program: BlockedProgram) -> None:
         super().__init__(program)
         self.program = program

@@ -5,19 +5,21 @@ Used by `emit`.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from itertools import takewhile
 from typing import Any
 
 from ..errors import error
 from ..rules.facts import at_most
 from ..rules.simplify import node
-from ..terms.blocked import Base, BlockedProgram, Carry, Loop, Perform, Point, Segment, scoped
+from ..terms.blocked import Base, BlockedProgram, Loop, Perform, Point, Segment, scoped
 from ..terms.core import arena, find, inherit, replace, walk
 from ..terms.dtypes import index
 from ..terms.gpu import Broadcast, Fetch, For, Full, Let, Sync, Var, variable
 from ..terms.index import add, apply, const, is_const, is_op, mul, sub
-from ..terms.normal import Load, Proj, Store, Update, View, builtin_name
+from ..terms.normal import Carry, Load, Proj, Recur, Store, Update, View, builtin_name
 from ..terms.updates import Found
+from .dependences import apart_now
 from .emit_values import Values
 from .scopes import LEAVES, Scope, changes, integral, invariant_loops, overtaken, read_later, writes
 
@@ -38,6 +40,10 @@ class Effects(Values):
         self.phase = 0  # number of the last sync performed
         self.asked = {t.update for t in find(program, Found)}  # updates whose findings somebody uses
 
+    @abstractmethod
+    def recur(self, e: Recur) -> None:
+        """Perform an ordered loop."""
+
     def effects(self, effects: tuple[Any, ...], values: tuple[Any, ...] = ()) -> None:
         """Perform effects in order.  What later ones, or the values behind them, read as it was before is read first:
         loads and loops without effects move in front of the store, a loop with effects is performed ahead of it."""
@@ -45,12 +51,15 @@ class Effects(Values):
         while rest:
             if isinstance(rest[0], Sync):
                 self.phase = rest[0].number
-                self.scope.body.append(rest.pop(0))
+                self.scope.body.append(Sync(rest.pop(0).number))
                 continue
             earlier: set[Any] = set()  # the names of what effects that are not ready may change
             blocked: Any = None
-            for e in takewhile(lambda e: not isinstance(e, Sync), rest):
-                old = self._read_later(e, (*(x for x in rest if x is not e), *values))
+            # what stands behind an ordered loop may need its results
+            first = isinstance(rest[0], Recur)
+            for e in rest[:1] if first else takewhile(lambda e: not isinstance(e, (Sync, Recur)), rest):
+                # an ordered loop reads what was there before it, of what it stores itself, before it begins
+                old = self._read_later(e, (*(x for x in rest if x is not e or first), *values))
                 if all(old.values()) and not (earlier and writes(e) & earlier):
                     break
                 blocked = blocked or next((t for t, possible in old.items() if not possible), None)
@@ -75,11 +84,17 @@ class Effects(Values):
             return replaced
         before = {*self._loops_before(e), *([e.loop] if isinstance(e, Perform) else ())}
         done = lambda loop: loop in before or loop in self.home(loop).done  # noqa: E731
-        return read_later(others, views, self.scope.slices(), done, self.phase)
+        here = self.scope.slices()
+        stores = [s for s in find(e, Store) if s.view.name in views]
+        meets = lambda t: not all(apart_now(s, t, here) for s in stores if s.view.names & t.view.names)  # noqa: E731
+        return read_later(others, views, here, done, self.phase, meets)
 
     def effect(self, e: Any) -> None:
         if isinstance(e, Perform):
             self.loop(e.loop)
+            return
+        if isinstance(e, Recur):
+            self.recur(e)
             return
         if isinstance(e, Update):
             self._update(e)
@@ -200,16 +215,16 @@ class Effects(Values):
             if isinstance(c, Carry) and c.slice is loop.slice:
                 self.scope.done[c] = states[c.position]
         self.effects(segment.effects, segment.values)
-        self._advance(segment, states)
+        self.advance(segment.values, states)
         outer.below |= self.scope.taken | self.scope.below
         body, self.scope = tuple(self.scope.body), outer
         self.open.pop()
         return For(counted, lo, hi, loop.slice.size, tuple(states), body, segment.note)
 
-    def _advance(self, segment: Segment, states: list[Var]) -> None:
+    def advance(self, values: tuple[Any, ...], states: list[Var]) -> None:
         """Assign the next states; all are functions of the present ones, so none is overwritten before its last use."""
         new: dict[Var, Any] = {}
-        for var, t in zip(states, segment.values, strict=True):
+        for var, t in zip(states, values, strict=True):
             value = self.emit_last(t, var)
             new[var] = value if value.lanes == var.lanes else Broadcast(value, var.varies)
         while new:

@@ -64,4 +64,4 @@ def _places(group: Group) -> list[Any]:
 
 
 def _name(group: Group) -> str:
-    return next(e.view.name for e in group.effects if isinstance(e, (Store, Update)))
+    return next(t.view.name for t in find(group.effects, (Store, Update)))  # type: ignore[arg-type, no-any-return]

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..rules.simplify import node
-from ..terms.core import inherit, replace, walk
+from ..terms.core import find, inherit, replace, walk
 from ..terms.index import Const, select
-from ..terms.normal import NORMAL, Load, Program, Store
+from ..terms.normal import NORMAL, Begin, Load, Program, Recur, Store
 from .base import nanopass
 
 
@@ -22,16 +22,29 @@ def forward_stores(program: Program) -> Program:
     Before the program is spread over instances: a dependence that is gone orders nothing.
     Preserves every load's value, and the order of effects.
     """
-    before: dict[Any, Any] = {}  # the last store into the same view before each
-    last: dict[Any, Any] = {}
-    for e in program.effects:
-        before[e], last[e.view] = last.get(e.view), e  # type: ignore[attr-defined]
+    before: dict[Any, Any] = {}  # what comes last among what stores into the same view before each store
+    order = _order(program.effects, {}, before)
     done: dict[Any, Any] = {}
-    for t in walk(*program.effects):
+    for t in walk(*order):
         done[t] = inherit(t, node(t.rebuild(done)))  # type: ignore[attr-defined]
         if isinstance(t, Load):
             done[t] = inherit(t, _forward(t, before, done))
     return replace(program, effects=tuple(done[e] for e in program.effects))  # type: ignore[no-any-return]
+
+
+def _order(effects: tuple[Any, ...], last: dict[Any, Any], before: dict[Any, Any]) -> list[Any]:
+    """These effects in order, those of loops before the loops; fills `before`.  `last` is what stored into each view up
+    to them."""
+    order: list[Any] = []
+    for e in effects:
+        if isinstance(e, Recur):
+            stored = {t.view for t in find(e.effects, Store)}
+            order += _order(e.effects, last | dict.fromkeys(stored, Begin(e.turn)), before)
+            last |= dict.fromkeys(stored, e)
+        else:
+            before[e], last[e.view] = last.get(e.view), e
+        order.append(e)
+    return order
 
 
 def _forward(load: Load, before: dict[Any, Any], done: dict[Any, Any]) -> Any:

@@ -12,8 +12,9 @@ from typing import Any
 from ..terms.core import find
 from ..terms.grouped import Group, Sync
 from ..terms.normal import Axis, Load, Store, Update
-from .dependences import Dependence, dependences
-from .order_updates import evaluated, update_dependences
+from ..terms.ordered import evaluated
+from .dependences import Dependence, changes, dependences, loops_used
+from .order_updates import update_dependences
 from .roles import program_axes
 from .syncs import meet_again, synced
 
@@ -23,29 +24,41 @@ def groups(effects: Sequence[Any]) -> tuple[Group, ...]:
     effects = synced(effects)
     between = [*dependences(effects), *update_dependences(effects)]
     formed: list[_Cluster] = []
-    for cluster in _clusters(effects, between):
+    used = loops_used(effects)
+    for cluster in _clusters(effects, between, used):
         into = next((g for g in formed if g.takes(cluster)), None)
         if into is None:
             formed.append(cluster)
         else:
             into.join(cluster)
-    return tuple(Group(g.workset, tuple(_ordered(effects, g.members)), g.serial) for g in formed)
+    return tuple(Group(g.workset, tuple(_ordered(effects, g.performed)), g.serial) for g in formed)
 
 
 class _Cluster:
     """Effects by position, and what is known of them together."""
 
-    def __init__(self, effects: Sequence[Any], members: list[int], between: Iterable[Dependence]) -> None:
-        self.effects, self.members = effects, members
+    def __init__(
+        self, effects: Sequence[Any], members: list[int], between: Iterable[Dependence], used: Sequence[Sequence[int]]
+    ) -> None:
+        self.effects, self.members, self.used = effects, members, used
         self.along = [d.along for d in between if d.along is not None and d.first in members]
-        self.reads = {t for t in evaluated(*(effects[i] for i in members)) if isinstance(t, Load)}
+        self.reads = {t for t in evaluated(*(effects[i] for i in self.performed)) if isinstance(t, Load)}
         self.workset = self._workset(members)
-        alone = any(program_axes((effects[i],)) for i in members)
+        alone = any(self._eligible(i) for i in members)
         self.serial = bool(self.along) and not self.workset and alone
 
+    @property
+    def performed(self) -> list[int]:
+        """The members, and the loops whose results they need."""
+        return sorted({k for i in self.members for k in (i, *self.used[i])})
+
     def _workset(self, members: Iterable[int]) -> tuple[Axis, ...]:
-        found = program_axes(tuple(self.effects[i] for i in members))
+        found = program_axes(*((self.effects[i], *(self.effects[k] for k in self.used[i])) for i in members))
         return tuple(a for a in found if all(a in own for own in self.along))
+
+    def _eligible(self, i: int) -> tuple[Axis, ...]:
+        """The axes that one member could be spread over if nothing ordered its points."""
+        return program_axes((self.effects[i], *(self.effects[k] for k in self.used[i])))
 
     def takes(self, other: _Cluster) -> bool:
         """Whether one group does the work of both no worse than two."""
@@ -65,7 +78,7 @@ class _Cluster:
         self.workset = self._workset(self.members)
 
 
-def _clusters(effects: Sequence[Any], between: Iterable[Dependence]) -> list[_Cluster]:
+def _clusters(effects: Sequence[Any], between: Iterable[Dependence], used: Sequence[Sequence[int]]) -> list[_Cluster]:
     """The connected components of the dependences."""
     between = list(between)
     root = list(range(len(effects)))
@@ -80,9 +93,9 @@ def _clusters(effects: Sequence[Any], between: Iterable[Dependence]) -> list[_Cl
         root[high] = low
     members: dict[int, list[int]] = {}
     for i, e in enumerate(effects):
-        if isinstance(e, (Store, Update)):
+        if changes(e):
             members.setdefault(find_root(i), []).append(i)
-    return [_Cluster(effects, found, between) for found in members.values()]
+    return [_Cluster(effects, found, between, used) for found in members.values()]
 
 
 def _ordered(effects: Sequence[Any], members: Sequence[int]) -> list[Any]:
@@ -94,10 +107,10 @@ def _ordered(effects: Sequence[Any], members: Sequence[int]) -> list[Any]:
     for i in members:
         between = [e for e in effects[last + 1 : i] if isinstance(e, Sync)]
         needed = [e for e in between if e in awaited]
-        if not needed and any(meet_again(s, effects[i]) for s in before):
+        if not needed and any(meet_again(s, t) for s in before for t in find(effects[i], (Store, Update))):
             needed = between[-1:]
         out += needed
-        before.append(effects[i])
+        before += find(effects[i], (Store, Update))
         out.append(effects[i])
         last = i
     return out

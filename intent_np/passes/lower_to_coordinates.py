@@ -14,16 +14,30 @@ from collections.abc import Callable, Generator, Iterable
 from typing import Any
 
 from ..errors import error
-from ..rules.bounds import inside
 from ..rules.simplify import node
 from ..terms import logical as L
-from ..terms.core import arena, find, inherit, named, replace, rewrite
+from ..terms.core import arena, find, inherit, named
 from ..terms.dtypes import index
 from ..terms.index import Apply, Cast, Const, Value, add, apply, conjunction, const, is_const, mul
-from ..terms.normal import NORMAL, Axis, Contract, Coord, Load, Program, Proj, Reduce, Store, View, builtin, identity
+from ..terms.normal import (
+    NORMAL,
+    Axis,
+    Begin,
+    Contract,
+    Coord,
+    Effect,
+    Load,
+    Program,
+    Proj,
+    Reduce,
+    Store,
+    View,
+    builtin,
+    identity,
+)
 from .base import nanopass
+from .lower_loops import LoopLowering, Wanted, guarded
 from .lower_regions import Positions, refused
-from .lower_updates import UpdateLowering
 
 
 @nanopass(L.LOGICAL, NORMAL)
@@ -33,29 +47,33 @@ def lower_to_coordinates(program: L.LogicalProgram) -> Program:
     Here, after calls are inlined: from now on there are no shapes and no positional axes.
     Preserves each stored element and the order of effects.
     """
-    effects = _Lowering(program).effects(program.body, ())
+    wanted: Wanted = {}
+    again = True
+    while again:  # what is wanted only grows
+        lowering = _Lowering(program, wanted)
+        effects = lowering.effects(program.body, ())
+        again = lowering.again
     return Program(program.name, program.parameters, tuple(effects), program.permissions, program.target)
 
 
 Asked = tuple[Any, Positions]
 
 
-class _Lowering(UpdateLowering):
-    def __init__(self, program: L.LogicalProgram) -> None:
-        super().__init__()
+class _Lowering(LoopLowering):
+    def __init__(self, program: L.LogicalProgram, wanted: Wanted) -> None:
+        super().__init__(wanted)
         self.memo: dict[Asked, Any] = {}
         self.known_domains: dict[Value, tuple[L.Domain, ...]] = {}
-        self.performed: dict[Any, Any] = {}  # what statements became
         self.count: dict[View, int] = {}  # stores into each view
         # nested loops over one domain take the first `use` numbers, the dimensions of tensors those after them
         self.first_use: dict[tuple[Value, Value], int] = {}
-        for v in find(program, L.LoopVar):
-            key = self._bounds(v.domain)
+        for v in (p for loop in find(program, L.Parallel) for p in loop.points):
+            key = self.bounds(v.domain)
             self.first_use[key] = max(self.first_use.get(key, 0), v.depth + 1)
 
     # ---- axes
 
-    def _bounds(self, d: L.Domain) -> tuple[Value, Value]:
+    def bounds(self, d: L.Domain) -> tuple[Value, Value]:
         """Bounds of the axis of a domain; a stepped domain is numbered from 0."""
         return (self.scalar(d.lo), self.scalar(d.hi)) if d.step is None else (const(0), self.scalar(d.extent))
 
@@ -69,7 +87,7 @@ class _Lowering(UpdateLowering):
             if part in taken:
                 raise refused(d, "two members of one slice at once")
             return part
-        lo, hi = self._bounds(d)
+        lo, hi = self.bounds(d)
         use = self.first_use.get((lo, hi), 0)
         while (a := Axis(lo, hi, use)) in taken:
             use += 1
@@ -99,6 +117,10 @@ class _Lowering(UpdateLowering):
             found = [v.domain]
         elif isinstance(v, (L.Old, L.Succeeded)):
             found = self._indexed(v.access.subscripts, None)
+        elif isinstance(v, (L.State, L.After)):
+            loop = v.loop if isinstance(v, L.After) else self.open[v.loop][0]
+            carry = v.position if isinstance(v, L.After) else loop.states.index(v)
+            found = list(self.domains(loop.inits[carry]))
         elif isinstance(v, L.Formal) and v in self.bound:
             found = list(self.domains(self.bound[v]))
         elif isinstance(v, (L.Convert, L.InBounds, L.Unique)):
@@ -151,7 +173,7 @@ class _Lowering(UpdateLowering):
         return self.at(v)
 
     def guarded(self, v: Any, condition: Value) -> Any:
-        return _guarded(v, condition)
+        return guarded(v, condition)
 
     def at(self, v: Any, where: Positions = ()) -> Any:
         """The element of `v` at these positions, one for each of its dimensions.
@@ -188,19 +210,24 @@ class _Lowering(UpdateLowering):
                 return v
             case Apply() if v.op.name == "select":
                 c, x, y = yield from _all((a, ()) for a in v.args)
-                return apply(v.op, c, _guarded(x, c), _guarded(y, node(apply("not", c))))
+                return apply(v.op, c, guarded(x, c), guarded(y, node(apply("not", c))))
             case Apply():
                 return apply(v.op, *(yield from _all((a, ()) for a in v.args)))
             case Cast():
                 return Cast((yield v.value, ()), v.dtype, v.mode)
+            case L.LoopVar() if v in self.turns:
+                return self._absolute(v.domain, Coord(self.turns[v])) if v.domain.step else Coord(self.turns[v])
             case L.LoopVar():
-                lo, hi = self._bounds(v.domain)
+                lo, hi = self.bounds(v.domain)
                 a = inherit(v.domain, Axis(lo, hi, v.depth))
                 named(a, arena().names.get(v, arena().names.get(v.domain, "i")))
                 return Coord(a) if v.domain.step is None else self._absolute(v.domain, Coord(a))
             case L.Read():
-                after = self.performed.get(v.after)
-                return (yield from self._read(v, where, after))
+                return (yield from self._read(v, where, self._place(v)))
+            case L.State():
+                return self.carried(v, where)
+            case L.After():
+                return self.left(v, where)
             case L.Old() | L.Succeeded():
                 return self.found(v, where)
             case L.Take():
@@ -247,6 +274,12 @@ class _Lowering(UpdateLowering):
                 return Proj((yield v.value, where), v.position)
         raise error("E708", _span(v), construct=getattr(v, "spelled", f"a value of kind {type(v).__name__}"))
 
+    def _place(self, v: L.Read) -> Effect | None:
+        """The effect that a read comes after."""
+        if isinstance(v.after, L.Start):
+            return Begin(self.open[v.after.loop][1])
+        return self.performed.get(v.after)
+
     def _read(self, v: L.Read, where: Positions, after: Any) -> Generator[Asked, Any, Any]:
         if not isinstance(v.view, View):
             raise error("E708", _span(v), construct="I.buffer")
@@ -261,7 +294,7 @@ class _Lowering(UpdateLowering):
     def _filled(self, v: Any, element: Value, where: Positions) -> Generator[Asked, Any, Any]:
         """An element of a value where it is valid, else the fill."""
         valid = yield self.fitted(v.valid, where)
-        return apply("select", valid, _guarded(element, valid), (yield self.fitted(v.fill, where)))
+        return apply("select", valid, guarded(element, valid), (yield self.fitted(v.fill, where)))
 
     def _indices(self, subscripts: tuple[L.Subscript, ...], where: Positions) -> Generator[Asked, Any, Positions]:
         out: list[Any] = []
@@ -351,18 +384,25 @@ class _Lowering(UpdateLowering):
 
     def effects(self, body: tuple[Any, ...], guards: tuple[Value, ...]) -> list[Any]:
         out: list[Any] = []
+        if any(is_const(g, False) for g in guards):
+            self.never.update(t for t in L.performed(*body) if isinstance(t, L.Ordered))
+            return out
         for s in body:
             match s:
                 case L.Write():
                     out.append(self._write(s, guards))
+                case L.Accumulate() | L.Atomic() if self.open:
+                    raise error("E708", _span(s), construct=f"{s.spelled} in an ordered loop")
                 case L.Accumulate() | L.Atomic():
                     out.append(self.update(s, guards))
                 case L.Parallel():
                     out += self._in_parallel(s, guards)
                 case L.Branch():
-                    c = self.scalar(s.condition)
+                    c = self.inside(self.scalar(s.condition), conjunction(*guards))
                     out += self.effects(s.then, (*guards, c))
                     out += self.effects(s.otherwise, (*guards, node(apply("not", c))))
+                case L.Ordered():
+                    out += self.ordered(s, guards)
                 case L.Assert() | L.Print():  # for the reference, which looks inside
                     pass
                 case _:
@@ -408,10 +448,10 @@ class _Lowering(UpdateLowering):
         with self.varying_along(frozenset(axes).union(*points)):
             value = self.at(*self.fitted(s.value, positions))
             valid = None if s.valid is None else self.at(*self.fitted(s.valid, positions))
-        condition = conjunction(*guards, valid)
-        if condition is not None:
-            value = _guarded(value, condition)
-        index = self.indices_at(s.subscripts, positions)
+        under = conjunction(*guards)
+        condition = conjunction(under, None if valid is None else self.inside(valid, under))
+        value = self.inside(value, condition)
+        index = tuple(self.inside(i, under) for i in self.indices_at(s.subscripts, positions))
         store = Store(s.view, index, value, condition, self.count.setdefault(s.view, 0))
         self.count[s.view] += 1
         self.performed[s] = store
@@ -444,14 +484,3 @@ def _kept_domain(s: Any, d: L.Domain | None) -> L.Domain | None:
 
 def _span(t: Any) -> Any:
     return next(iter(arena().spans.get(t, ())), None)
-
-
-def _guarded(v: Any, condition: Value) -> Any:
-    """`v` where `condition` holds: a load that is not certainly inside its view is made only there."""
-
-    def step(t: Any) -> Any:
-        if isinstance(t, Load) and not all(inside(i, e) for i, e in zip(t.index, t.view.shape, strict=True)):
-            t = replace(t, valid=conjunction(t.valid, condition))
-        return node(t)
-
-    return rewrite((v,), step)[0]

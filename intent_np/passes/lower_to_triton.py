@@ -16,7 +16,7 @@ from typing import Any
 from ..backends.triton.names import Names
 from ..terms.core import find, rewrite, walk
 from ..terms.dtypes import DType, i32, i64, index
-from ..terms.gpu import GPU, Dispatch, Fetch, For, If, Kernel, Let, Proj, Reduce, Scan, Store, Sync, Update, Var
+from ..terms.gpu import GPU, Dispatch, Fetch, For, If, Kernel, Let, Proj, Reduce, Scan, Store, Sync, Update, Var, While
 from ..terms.index import Physical, Stride, Value, conjunction, is_const, le, lt, mul
 from ..terms.triton import (
     TRITON,
@@ -36,6 +36,7 @@ from ..terms.triton import (
     Statement,
     StoreAt,
     Unpack,
+    WhileHolds,
     is_literal,
 )
 from .barriers import waiting
@@ -64,7 +65,10 @@ class _Lowering:
         self.values = Values(kernel.physical, held, self.fresh)
         self.spelled: dict[Any, str] = {}
         self.waiting = waiting(kernel.body)
-        self.carried = {v for loop in find(kernel, For) for v in loop.carries}
+        self.carried = {v for loop in find(kernel, (For, While)) for v in loop.carries}  # type: ignore[arg-type]
+        # what is carried from block to block stays among the coordinates; the author's loops may count further
+        ordered = (s for s in find(kernel, (For, While)) if isinstance(s, While) or is_const(s.step, 1))  # type: ignore[arg-type]
+        self.far = {v for loop in ordered for v in loop.carries}
         self.has_tuples = any(isinstance(t.type, tuple) for t in find(kernel, (Reduce, Scan)))
         for p in kernel.parameters:
             self.values.parameter(p, self.values.dtype(p.type) if p.type is not index else self._width(p))
@@ -173,6 +177,9 @@ class _Lowering:
                     lines.extend(self.let(var, value))
                 case For():
                     lines.append(self.loop(s))
+                case While():
+                    condition = self.values.lower(s.condition)  # a name, which the body assigns
+                    lines.append(WhileHolds(condition, tuple(self.block(s.body)), s.note))
                 case If(condition, inner):
                     lines.append(IfThen(self.values.lower(condition), tuple(self.block(inner))))
                 case Dispatch():
@@ -215,7 +222,7 @@ class _Lowering:
         if var in self.carried:
             e = self.values.tensor(e)
             if var.dtype is index:
-                e = self.values.hold(e, self.values.held)
+                e = self.values.hold(e, i64 if var in self.far else self.values.held)
         elif isinstance(e, (Number, Size, Parameter, FullBlock)) or (isinstance(e, Name) and value not in self.carried):
             self.values.names[var] = e  # nothing to compute: the name stands for what it names
             return []
@@ -254,7 +261,7 @@ class _Lowering:
     def unpack(self, s: Any, body: Iterable[Any], lines: list[Statement]) -> None:
         """Bind the components of the tuples that a statement uses, under the names that the body gives them."""
         roots = [s.value] if isinstance(s, Let) else [t for t in s.children() if not hasattr(t, "body")]
-        if isinstance(s, (For, If)):
+        if isinstance(s, (For, While, If)):
             roots = [s.lo, s.hi, s.step] if isinstance(s, For) else [s.condition]
         for t in walk(*roots):
             if not isinstance(t, (Reduce, Scan)) or not isinstance(t.type, tuple) or t in self.values.tuples:

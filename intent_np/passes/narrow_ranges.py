@@ -15,11 +15,11 @@ from typing import Any
 from ..rules.affine import Affine, difference
 from ..rules.facts import at_most
 from ..rules.simplify import node, simplify, substitute
-from ..terms.blocked import BLOCKED, Base, BlockedProgram, Carry, Loop, Point, Segment, Whole, complete, scoped
+from ..terms.blocked import BLOCKED, Base, BlockedProgram, Loop, Point, Segment, Whole, complete, scoped
 from ..terms.core import arena, children, inherit, replace
 from ..terms.dtypes import bool_, index
 from ..terms.index import Const, Value, add, apply, const, is_const, is_op, lt, mul, sub
-from ..terms.normal import Coord, Store, Update
+from ..terms.normal import Carry, Coord, Store, Update
 from .base import nanopass
 
 

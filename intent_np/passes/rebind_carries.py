@@ -20,6 +20,7 @@ from ..terms.triton import (
     IfThen,
     Name,
     Unpack,
+    WhileHolds,
     assigned,
     bodies,
     expressions,
@@ -107,7 +108,7 @@ def _without(body: Iterable[Any], read: set[Name]) -> tuple[Any, ...]:
     for s in body:
         if isinstance(s, (Assign, Unpack)) and not any(n in read for n in assigned(s)):
             continue
-        if isinstance(s, (ForRange, IfThen)):
+        if isinstance(s, (ForRange, IfThen, WhileHolds)):
             s = replace(s, body=_without(s.body, read))
             if not s.body:
                 continue

@@ -16,7 +16,22 @@ from ..rules.simplify import simplify
 from ..runtime.classes import RESIDENT_LIMIT
 from ..terms.core import contains, find, walk
 from ..terms.index import is_const, sub
-from ..terms.normal import Axis, Contract, Coord, Effect, Load, Part, Reduce, Region, Scan, Store, Update, varying
+from ..terms.normal import (
+    Axis,
+    Contract,
+    Coord,
+    Effect,
+    Load,
+    Part,
+    Recur,
+    Reduce,
+    Region,
+    Scan,
+    Store,
+    Update,
+    varying,
+)
+from ..terms.ordered import evaluated
 
 STRIDED_LIMIT = 64  # lanes of an axis along which no view is contiguous: its rows are read a tile at a time
 CONTRACTED_LIMIT = 256  # lanes of an axis that is summed by a contraction, whose operands are two-dimensional
@@ -52,27 +67,27 @@ def contiguous(roots: Iterable[Any]) -> dict[Any, int]:
     return count
 
 
-def structured(roots: Iterable[Any]) -> list[Any]:
-    """Reductions, scans, contractions and regions, whose work a program block could repeat."""
-    return list(find(tuple(roots), (Reduce, Scan, Contract, Region)))  # type: ignore[arg-type]
+STRUCTURED = (Reduce, Scan, Contract, Region)
+"""Whose work a program block could repeat."""
 
 
-def program_axes(effects: tuple[Effect, ...]) -> tuple[Axis, ...]:
-    """The axes to spread over the grid, in the order of the stores' indices."""
-    inner = [t for t in structured(effects) if contains(t, Load)]
-    eligible: dict[Any, None] = {}
-    for i, e in enumerate(effects):
-        below = set(walk(e))
-        own = [t for t in inner if t in below]
-        bound = {getattr(t.axis, "axis", t.axis) for t in structured((e,))}
-        apart = {a for t in own if isinstance(t, Contract) for a in t.left.lanes & t.right.lanes}
-        found = [
-            a for a in _in_index_order(e)
-            if not _reads_memory(a) and not a.lanes and a not in bound
-            and (a in apart or all(a in varying(t) for t in own))
-        ]  # fmt: skip
-        eligible = dict.fromkeys(found) if i == 0 else {a: None for a in eligible if a in found}
-    return tuple(eligible)
+def program_axes(*parts: tuple[Effect, ...]) -> tuple[Axis, ...]:
+    """The axes to spread over the grid, in the order of the stores' indices.  Each part is an effect with the loops
+    that it needs the results of."""
+    eligible: dict[Any, None] | None = None
+    for part in parts:
+        terms = evaluated(*part)
+        inner: list[Any] = [t for t in terms if isinstance(t, (*STRUCTURED, Recur)) and contains(t, Load)]
+        bound = {getattr(t.axis, "axis", t.axis) for t in terms if isinstance(t, STRUCTURED)}
+        apart = {a for t in inner if isinstance(t, Contract) for a in t.left.lanes & t.right.lanes}
+        for e in (t for t in terms if isinstance(t, (Store, Update))):
+            found = [
+                a for a in _in_index_order(e)
+                if not (_reads_memory(a) or a.lanes | a.needs or a in bound)
+                and (a in apart or all(a in varying(t) for t in inner))
+            ]  # fmt: skip
+            eligible = {a: None for a in (found if eligible is None else eligible) if a in found}
+    return tuple(eligible or ())
 
 
 def _in_index_order(e: Any) -> list[Any]:

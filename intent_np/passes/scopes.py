@@ -13,9 +13,10 @@ from ..terms.core import find
 from ..terms.gpu import Var
 from ..terms.grouped import Sync
 from ..terms.index import Const, Extent, Param, Physical, Stride, Value, is_op
-from ..terms.normal import Combine, Load, View
+from ..terms.normal import Combine, Load, Turn, View
+from ..terms.ordered import evaluated
 from ..terms.updates import Found
-from .order_updates import changing, evaluated
+from .order_updates import changing
 
 LEAVES = (Const, Extent, Param, Stride, Physical, Var, View, Combine)
 
@@ -34,7 +35,9 @@ def is_test(v: Any) -> bool:
 class Scope:
     """The statements of one loop body (or of the kernel), and what is computed there."""
 
-    def __init__(self, parent: Scope | None, slice: Slice | None, first: Value | None, roots: tuple[Any, ...]) -> None:
+    def __init__(
+        self, parent: Scope | None, slice: Slice | Turn | None, first: Value | None, roots: tuple[Any, ...]
+    ) -> None:
         self.parent, self.slice, self.first = parent, slice, first
         self.body: list[Any] = []
         self.taken: set[str] = set()
@@ -146,11 +149,17 @@ def overtaken(effect: Any) -> list[Load]:
 
 
 def read_later(
-    others: tuple[Any, ...], views: set[str], here: frozenset[Any], done: Callable[[Loop], bool], phase: int
+    others: tuple[Any, ...],
+    views: set[str],
+    here: frozenset[Any],
+    done: Callable[[Loop], bool],
+    phase: int,
+    meets: Callable[[Load], bool],
 ) -> dict[Any, bool]:
     """The loads and loops below `others` that must not see what is to be stored into `views` behind the sync `phase`,
-    and whether they can be computed where the slices `here` are open."""
-    old = lambda t: t.view.names & views and (t.after is None or t.after.number <= phase)  # noqa: E731
+    and whether they can be computed where the slices `here` are open; what it does not meet sees the same."""
+    seen_now = lambda t: t.after is None or t.after.number <= phase  # noqa: E731
+    old = lambda t: bool(t.view.names & views) and seen_now(t) and meets(t)  # noqa: E731
     waits = lambda t: any(s.number > phase for s in find(t, Sync))  # noqa: E731
     found: dict[Any, bool] = {}
     seen: set[Any] = set()

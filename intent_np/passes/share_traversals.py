@@ -12,7 +12,6 @@ from ..rules.simplify import node, substitute
 from ..terms.blocked import (
     BLOCKED,
     BlockedProgram,
-    Carry,
     Fold,
     Loop,
     Perform,
@@ -23,7 +22,8 @@ from ..terms.blocked import (
 )
 from ..terms.core import children, inherit, named, replace, walk
 from ..terms.grouped import Sync
-from ..terms.normal import Load, Proj, Store
+from ..terms.normal import Carry, Final, Load, Proj, Recur, Store
+from ..terms.ordered import in_order
 from .base import nanopass
 from .lower_regions import refused
 from .order_updates import changing, evaluated
@@ -45,7 +45,7 @@ def _phases(effects: Iterable[Any]) -> dict[Any, int]:
     behind."""
     phase: dict[Any, int] = {}
     now = 0
-    for e in effects:
+    for e in in_order(effects):
         now = e.number if isinstance(e, Sync) else now
         for t in walk(e):
             inside = max((phase.get(c, 0) for c in children(t)), default=0)
@@ -55,6 +55,24 @@ def _phases(effects: Iterable[Any]) -> dict[Any, int]:
             phase[below] = now
             below = below.effect
     return phase
+
+
+def _results(effects: Iterable[Any]) -> dict[Any, tuple[Any, ...]]:
+    """The ordered loops that come before each fold or traversal: those whose results it needs, and of a traversal those
+    that stand before it."""
+    found: dict[Any, frozenset[Any]] = {}
+    performed: set[Any] = set()
+    for e in in_order(effects):
+        for t in walk(e):
+            below = frozenset().union(*(found.get(c, frozenset()) for c in children(t)))
+            found[t] = found.get(t, frozenset()) | below | ({t.turn} if isinstance(t, Final) else frozenset())
+        inner = e
+        while isinstance(inner, Traverse):
+            found[inner] |= performed
+            inner = inner.effect
+        if isinstance(e, Recur):
+            performed.add(e.turn)
+    return {t: tuple(sorted(turns, key=lambda a: a.digest)) for t, turns in found.items()}
 
 
 def _levels(terms: list[Any], phase: dict[Any, int]) -> dict[Any, int]:
@@ -97,11 +115,11 @@ class _Cohorts:
         self.key: dict[Any, Any] = {}
         roots = tuple(roots)
         terms = walk(*roots)
-        phase = _phases(roots)
+        phase, results = _phases(roots), _results(roots)
         level = _levels(terms, phase)
         for i, t in enumerate(terms):
             if isinstance(t, (Fold, Traverse)):
-                key = (t.slice, t.needs, level[t], phase[t]) if merge else (i,)
+                key = (t.slice, t.needs, level[t], phase[t], results[t]) if merge else (i,)
                 self.key[t] = key
                 self.members.setdefault(key, []).append(t)
 
@@ -118,7 +136,10 @@ class _Cohorts:
             elif isinstance(t, Proj) and isinstance(self.done[t.value], tuple):
                 self.done[t] = inherit(t, self.done[t.value][t.position])
             else:
-                self.done[t] = inherit(t, node(t.rebuild(self.done)))  # type: ignore[attr-defined]
+                new = node(t.rebuild(self.done))  # type: ignore[attr-defined]
+                if isinstance(new, Recur):
+                    new = replace(new, effects=tuple(dict.fromkeys(new.effects)))
+                self.done[t] = inherit(t, new)
         return self.done[root]
 
     def _loop(self, cohort: list[Any]) -> None:

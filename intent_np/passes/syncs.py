@@ -3,6 +3,8 @@
 store y[i] = v                              store y[i] = v
 store z[i] = load y[0] after that store     sync 1
                                             store z[i] = load y[0] after sync 1
+
+In a loop, what an iteration stores comes before what the next one loads and stores.
 """
 
 from __future__ import annotations
@@ -11,46 +13,153 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import Any
 
-from ..terms.core import inherit, replace, walk
+from ..rules.affine import affine
+from ..terms.core import inherit, replace
 from ..terms.grouped import Sync
-from ..terms.normal import Load, Store, Update
+from ..terms.index import Value
+from ..terms.normal import Begin, Coord, Effect, Load, Recur, Store, Turn, Update
+from ..terms.ordered import Rewritten, evaluated, loops
 from .dependences import disjoint
-from .order_updates import conflict, evaluated
+from .order_updates import conflict
 
 Cut = tuple[int, int]  # (after, at most): an effect that a sync must follow, and one that it must not follow
 
 
 def synced(effects: Sequence[Any]) -> tuple[Any, ...]:
     """The effects with as few syncs between them as will do; a load reads after one, or what the launch found."""
-    effects = tuple(effects)
-    place = {e: i for i, e in enumerate(effects)}
-    written: dict[Any, list[int]] = {}
-    for i, e in enumerate(effects):
-        written.setdefault(e.view, []).append(i)
+    return _Syncs(tuple(effects)).inserted()
 
-    def overwritten(t: Load) -> int:
-        """The first effect that stores into the view behind what the load must see."""
-        return min((i for i in written[t.view] if i > place[t.after]), default=len(effects))
 
-    needed: list[Cut] = []
-    for j, e in enumerate(effects):
-        seen_after = (t for t in evaluated(e) if isinstance(t, Load) and t.after is not None)
-        needed += [(place[t.after], min(overwritten(t), j)) for t in seen_after]
-    for stores in written.values():
-        pairs = ((i, j) for i, j in combinations(stores, 2) if meet_again(effects[i], effects[j]))
-        needed += pairs
-    syncs = {at: Sync(number) for number, at in enumerate(_cuts(needed), 1)}
+class _Body:
+    """A list of effects: those of the program, or of the loop whose iterations are `turn`."""
 
-    done: dict[Any, Any] = {}
-    for t in walk(*effects):
-        done[t] = inherit(t, t.rebuild(done))  # type: ignore[attr-defined]
-        if isinstance(t, Load) and t.after is not None:
-            first = next(at for at in syncs if place[t.after] < at <= overwritten(t))
-            done[t] = inherit(t, replace(done[t], after=syncs[first]))
-    out: list[Any] = []
-    for i, e in enumerate(effects):
-        out += [syncs[i], done[e]] if i in syncs else [done[e]]
-    return tuple(out)
+    def __init__(self, effects: tuple[Any, ...], loop: Recur | None) -> None:
+        self.effects, self.loop = effects, loop
+        self.turn = loop.turn if loop else None
+        self.stores = [[t for t in evaluated(e) if isinstance(t, (Store, Update))] for e in effects]
+        self.needed: list[Cut] = []
+        self.syncs: dict[int, Sync] = {}
+
+    def overwritten(self, view: Any, after: int) -> int:
+        """The first effect behind `after` that stores into a view."""
+        found = (i for i, stores in enumerate(self.stores) if i > after and any(s.view is view for s in stores))
+        return next(found, len(self.effects))
+
+    def between_stores(self) -> None:
+        """Cuts between stores that may be to one element."""
+        places = [i for i, stores in enumerate(self.stores) if stores]
+        self.needed += [(i, j) for i, j in combinations(places, 2) if _meet(self.stores[i], self.stores[j])]
+        if self.loop is not None:
+            inside = {self.loop.turn, *(r.turn for r in loops(self.effects))}
+            every = [s for stores in self.stores for s in stores]
+            again = (
+                j
+                for j in places
+                if any(_come_again(s, t, self.loop.turn, inside) for s in every for t in self.stores[j])
+            )
+            self.needed += [(-1, j) for j in again]
+
+
+class _Syncs:
+    def __init__(self, effects: tuple[Any, ...]) -> None:
+        self.bodies: dict[Recur | None, _Body] = {}
+        self.place: dict[Any, tuple[_Body, int]] = {}  # where each effect stands; what is before the first stands at -1
+        self.asked_last: set[Recur] = set()  # loops whose condition reads what an iteration stored
+        self._lay_out(effects, None)
+        self._need(effects, None, {})
+        self.numbers = 0
+        self.done = Rewritten()
+
+    def _lay_out(self, effects: tuple[Any, ...], loop: Recur | None) -> None:
+        body = self.bodies[loop] = _Body(effects, loop)
+        body.between_stores()
+        if loop is not None:
+            self.place[Begin(loop.turn)] = body, -1
+        for i, e in enumerate(effects):
+            self.place[e] = body, i
+            if isinstance(e, Recur):
+                self._lay_out(e.effects, e)
+
+    # ---- what loads need
+
+    def _need(self, effects: tuple[Any, ...], loop: Recur | None, path: dict[_Body, int]) -> None:
+        """Add what the loads of these effects need; `path` says where the loops around them stand."""
+        body = self.bodies[loop]
+        for i, e in enumerate(effects):
+            here = {**path, body: i}
+            if isinstance(e, Recur):
+                self._loads((e.turn, *e.inits), here)
+                self._need(e.effects, e, here)
+                if e.condition is not None:
+                    self._loads((e.condition,), here, e)
+            else:
+                self._loads((e,), here)
+        if loop is not None:
+            self._loads(loop.yields, {**path, body: len(effects)})
+
+    def _loads(self, roots: tuple[Any, ...], path: dict[_Body, int], asking: Recur | None = None) -> None:
+        for t in evaluated(*roots):
+            if isinstance(t, Load) and t.after is not None:
+                body, after = self.place[t.after]
+                if asking is not None and body.loop is asking:
+                    self.asked_last.add(asking)
+                    for around, at in path.items():  # and before the first iteration
+                        earlier = [i for i in range(at) if any(s.view is t.view for s in around.stores[i])]
+                        around.needed += [(i, at) for i in earlier[-1:]]
+                else:
+                    body.needed.append((after, min(body.overwritten(t.view, after), path[body])))
+
+    # ---- the syncs
+
+    def inserted(self) -> tuple[Any, ...]:
+        """The effects of the program with the syncs."""
+        self._number(None)
+        return self._rebuilt(None)
+
+    def _number(self, loop: Recur | None) -> None:
+        """Give the syncs of a body, and of the loops in it, numbers in order."""
+        body = self.bodies[loop]
+        cuts = {*_cuts(body.needed), *((len(body.effects),) if loop in self.asked_last else ())}
+        for i, e in enumerate((*body.effects, None)):
+            if i in cuts:
+                self.numbers += 1
+                body.syncs[i] = Sync(self.numbers, body.turn)
+            if isinstance(e, Recur):
+                self._number(e)
+
+    def _rebuilt(self, loop: Recur | None) -> tuple[Any, ...]:
+        body = self.bodies[loop]
+        out: list[Any] = []
+        for i, e in enumerate((*body.effects, None)):
+            out += [body.syncs[i]] if i in body.syncs else []
+            if isinstance(e, Recur):
+                value = lambda v: self._value(v, self.done)  # noqa: E731
+                performed = {t: new for t, new in self.done.items() if isinstance(t, Effect)}
+                states: Any = tuple(value(s) for s in e.states)
+                inits, yields = (tuple(value(v) for v in vs) for vs in (e.inits, e.yields))
+                asked = None if e.condition is None else self._value(e.condition, Rewritten(performed), e)
+                out.append(inherit(e, Recur(value(e.turn), states, inits, yields, self._rebuilt(e), asked)))
+            elif e is not None:
+                out.append(self._value(e, self.done))
+        return tuple(out)
+
+    def _value(self, root: Any, done: Rewritten, asking: Recur | None = None) -> Any:
+        """`root` whose loads read after syncs; those of the condition of the loop `asking` after its last one."""
+        for t in evaluated(root):
+            if t not in done:
+                new = t
+                if isinstance(t, Load) and t.after is not None:
+                    body, after = self.place[t.after]
+                    own = asking is not None and body.loop is asking
+                    last = body.overwritten(t.view, after)
+                    at = max(body.syncs) if own else next(i for i in sorted(body.syncs) if after < i <= last)
+                    new = replace(t, after=body.syncs[at])
+                done[t] = inherit(t, new.rebuild(done))
+        return done[root]
+
+
+def _meet(a: Iterable[Store], b: Sequence[Store]) -> bool:
+    return any(meet_again(s, t) for s in a for t in b)
 
 
 def meet_again(s: Store, t: Store) -> bool:
@@ -58,6 +167,22 @@ def meet_again(s: Store, t: Store) -> bool:
     if isinstance(s, Update) or isinstance(t, Update):
         return conflict(s, t)
     return s.view is t.view and s.index != t.index and not disjoint(s, t)
+
+
+def _come_again(s: Store, t: Store, turn: Turn, inside: set[Turn]) -> bool:
+    """Whether an iteration may store by `t` to an element that an earlier one stored to by `s`, in another lane."""
+    if s.view is not t.view or disjoint(s, t):
+        return False
+    if s.index == t.index and not any(i.needs & inside for i in t.index):
+        return False
+    return not any(x is y and _moves(x, turn, inside) for x, y in zip(s.index, t.index, strict=True))
+
+
+def _moves(x: Value, turn: Turn, inside: set[Turn]) -> bool:
+    """Whether a coordinate is another one in each iteration, the same in all lanes."""
+    form = affine(x)
+    rest = [k for k in form if k is not None and k is not Coord(turn)]
+    return Coord(turn) in form and not any(k.lanes or k.needs & inside for k in rest)
 
 
 def _cuts(needed: Iterable[Cut]) -> list[int]:

@@ -75,7 +75,7 @@ def _coordinate(axis: Any, known: dict[Any, Interval]) -> Interval:
     if not isinstance(logical, normal.Axis):
         return None, None
     lo, hi = known[logical.lo][0], known[logical.hi][1]
-    if isinstance(axis, (normal.Axis, normal.Part, blocked.Point)) and hi is not None:
+    if isinstance(axis, (normal.Axis, normal.Part, normal.Turn, blocked.Point)) and hi is not None:
         return lo, hi - 1
     return lo, None  # padded lanes pass the end
 

@@ -30,6 +30,7 @@ from .normal import (
     check_parameters,
     closed_regions,
     state_lanes,
+    states_in_loops,
 )
 
 
@@ -66,7 +67,7 @@ class Slice(AxisLike):
     binds = True
 
     def coordinate_axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
-        return frozenset((self,)), frozenset((self,))
+        return frozenset((self,)), frozenset((self,)) | self.needs
 
 
 @term
@@ -156,23 +157,6 @@ class Running(Value):
     def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
         lanes = state_lanes((self.combine,), [v.lanes - {self.slice} for v in self.values])
         return lanes[self.position], Term.axes(self)[1] | {self.slice}
-
-
-@term
-class Carry(Value):
-    """State `position` of the loop over `slice`, as it was before the block in hand."""
-
-    slice: Slice
-    position: int
-    dtype: DType
-    varies: tuple[AxisLike, ...]
-    syntax = "carry({slice}, {position}, {dtype}, [{varies}])"
-
-    def infer(self) -> DType:
-        return self.dtype
-
-    def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
-        return frozenset(self.varies), frozenset((self.slice,))
 
 
 @term
@@ -311,7 +295,8 @@ def only_fragments(program: BlockedProgram) -> Iterator[str]:
 
 BLOCKED = GROUPED.extend(
     "blocked", root=BlockedProgram,
-    add=(Physical, Tile, Point, Slice, Whole, Base, Fold, Traverse, Running, Carry, Segment, Loop, Perform,
-    BlockedGroup, BlockedProgram),
-    remove=(Group, GroupedProgram, Region), about=__doc__ or "", rules=(closed_regions, addressed, only_fragments),
+    add=(Physical, Tile, Point, Slice, Whole, Base, Fold, Traverse, Running, Segment, Loop, Perform, BlockedGroup,
+    BlockedProgram),
+    remove=(Group, GroupedProgram, Region), about=__doc__ or "",
+    rules=(closed_regions, addressed, states_in_loops, only_fragments),
 )  # fmt: skip

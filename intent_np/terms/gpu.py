@@ -15,7 +15,6 @@ from .blocked import (
     Base,
     BlockedGroup,
     BlockedProgram,
-    Carry,
     Fold,
     Loop,
     Perform,
@@ -33,17 +32,21 @@ from .grouped import Sync
 from .index import AxisLike, Physical, Value
 from .normal import (
     Axis,
+    Carry,
     Combine,
     Contract,
     Coord,
     Effect,
+    Final,
     Load,
     Part,
     Proj,
+    Recur,
     Reduce,
     Scan,
     Store,
     Target,
+    Turn,
     Update,
     addressed,
     check_parameters,
@@ -209,6 +212,24 @@ class For(Effect):
 
 
 @term
+class While(Effect):
+    """Perform the body as long as `condition`, one of the names that it updates, holds."""
+
+    condition: Var
+    carries: tuple[Var, ...]
+    body: tuple[Effect, ...]
+    note: str = ""
+    syntax = "while {condition}{ iter_args(|carries|)}{ # |note|}:{body:block}"
+
+    def infer(self) -> None:
+        if self.condition.dtype is not bool_ or self.condition.varies or self.condition not in self.carries:
+            raise TypeError(f"{self.condition.name} is no scalar bool that the loop updates")
+
+    def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
+        return NO_AXES, NO_AXES
+
+
+@term
 class If(Effect):
     """Statements performed where a scalar condition holds; they define no name outside."""
 
@@ -304,6 +325,10 @@ def defined_before_use(kernel: Kernel) -> Iterator[str]:
                 for b in (s.lo, s.hi, s.step, *s.carries):
                     yield from uses(b, known)
                 yield from block(s.body, known | {s.var}, frozenset(s.carries))
+            elif isinstance(s, While):
+                for v in s.carries:
+                    yield from uses(v, known)
+                yield from block(s.body, set(known), frozenset(s.carries))
             elif isinstance(s, Dispatch):
                 yield from uses(s.number, known)
                 yield from block(s.body, known | set(s.coordinates), frozenset())
@@ -332,13 +357,13 @@ def lanes_agree(kernel: Kernel) -> Iterator[str]:
 
 GPU = BLOCKED.extend(
     "gpu", root=Kernel, about=__doc__ or "",
-    add=(Var, Range, Full, Broadcast, ContractInto, Let, Fetch, For, If, Dispatch, Kernel),
-    remove=(Axis, Part, Coord, Contract, Tile, Point, Slice, Whole, Base, Fold, Traverse, Running, Carry, Segment, Loop,
-    Perform, Found, BlockedGroup, BlockedProgram),
+    add=(Var, Range, Full, Broadcast, ContractInto, Let, Fetch, For, While, If, Dispatch, Kernel),
+    remove=(Axis, Part, Coord, Contract, Tile, Point, Slice, Whole, Base, Fold, Traverse, Turn, Carry, Final, Recur,
+    Running, Segment, Loop, Perform, Found, BlockedGroup, BlockedProgram),
     rules=(closed_regions, addressed, scalar_control, defined_before_use, lanes_agree),
 )  # fmt: skip
 
 __all__ = [
     "GPU", "AxisLike", "Broadcast", "Combine", "ContractInto", "Dispatch", "Fetch", "For", "Full", "If", "Kernel",
-    "Let", "Load", "Physical", "Proj", "Range", "Reduce", "Scan", "Store", "Sync", "Update", "Var", "variable",
+    "Let", "Load", "Physical", "Proj", "Range", "Reduce", "Scan", "Store", "Sync", "Update", "Var", "While", "variable",
 ]  # fmt: skip

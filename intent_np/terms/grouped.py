@@ -9,20 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .core import Term, find, term
+from .core import NO_AXES, Term, find, term
 from .index import Extent, Param, Physical
 from .normal import (
     NORMAL,
     Axis,
+    Begin,
     Effect,
     Load,
     Program,
+    Recur,
     Store,
     Target,
+    Turn,
     Update,
     addressed,
     check_parameters,
     closed_regions,
+    states_in_loops,
     varying,
 )
 
@@ -33,7 +37,11 @@ class Sync(Effect):
     not wait for each other."""
 
     number: int
-    syntax = "sync {number}"
+    turn: Turn | None = None
+    syntax = "sync {number}{ in |turn|}"
+
+    def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
+        return NO_AXES, NO_AXES if self.turn is None else frozenset((self.turn,))
 
 
 @term
@@ -73,13 +81,27 @@ def launch_visible(program: GroupedProgram) -> Iterator[str]:
 
 def synced(program: GroupedProgram) -> Iterator[str]:
     """A load reads after a sync that stands before it in its group, or what the launch found."""
+
+    def block(effects: tuple[Any, ...], before: frozenset[Any], behind: tuple[Any, ...] = ()) -> Iterator[str]:
+        own = before
+        for e in effects:
+            own |= {e}
+            if isinstance(e, Recur):
+                # a condition is asked behind the last sync of an iteration
+                yield from block(e.effects, own, e.yields)
+                yield from loads((*e.inits, e.turn), own)
+                yield from loads((e.condition,) if e.condition is not None else (), own | set(e.effects))
+            else:
+                yield from loads((e,), own)
+        yield from loads(behind, own)
+
+    def loads(roots: tuple[Any, ...], before: frozenset[Any]) -> Iterator[str]:
+        for t in find(roots, Load):
+            if t.after not in before or not isinstance(t.after, (Sync, type(None))):
+                yield f"{t} reads after what is no sync before it"
+
     for g in program.groups:
-        before: set[Any] = {None}
-        for e in g.effects:
-            before.add(e)
-            for t in find(e, Load):
-                if t.after not in before or not isinstance(t.after, (Sync, type(None))):
-                    yield f"{t} reads after what is no sync before it"
+        yield from block(g.effects, frozenset((None,)))
 
 
 def covered(program: GroupedProgram) -> Iterator[str]:
@@ -96,8 +118,8 @@ def covered(program: GroupedProgram) -> Iterator[str]:
 
 
 GROUPED = NORMAL.extend(
-    "grouped", root=GroupedProgram, add=(Sync, Group, GroupedProgram), remove=(Program,), about=__doc__ or "",
-    rules=(closed_regions, addressed, launch_visible, covered, synced),
+    "grouped", root=GroupedProgram, add=(Sync, Group, GroupedProgram), remove=(Program, Begin), about=__doc__ or "",
+    rules=(closed_regions, addressed, states_in_loops, launch_visible, covered, synced),
 )  # fmt: skip
 
 __all__ = ["GROUPED", "Extent", "Group", "GroupedProgram", "Param", "Physical", "Sync"]

@@ -28,7 +28,7 @@ class AxisLike(Term):
 
     def coordinate_axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
         """Lanes and needs of a coordinate along this axis."""
-        return frozenset((self,)), NO_AXES
+        return frozenset((self,)), self.needs
 
 
 @term

@@ -15,6 +15,7 @@ from .core import Term, arena, children, find, term, walk
 from .dtypes import DType
 from .index import Apply, AxisLike, Cast, Const, Extent, Param, Physical, Stride, Value
 from .language import Language
+from .ordered import Begin, Carry, Final, Recur, Turn, states_in_loops
 from .updates import Found, Update
 
 
@@ -230,16 +231,17 @@ NORMAL = Language(
     "normal",
     about=__doc__ or "",
     root=Program,
-    rules=(closed_regions, addressed),
+    rules=(closed_regions, addressed, states_in_loops),
     terms=(
         Const, Extent, Stride, Param, Apply, Cast, Axis, Part, Coord, View, Load, Arg, Combine, Reduce, Scan, Contract,
-        Region, Proj, Store, Update, Found, Target, Program,
+        Region, Proj, Store, Update, Found, Target, Program, Turn, Carry, Final, Begin, Recur,
     ),
 )  # fmt: skip
 
 
 __all__ = [
-    "BUILTIN", "NORMAL", "Arg", "Axis", "AxisLike", "Combine", "Contract", "Coord", "Effect", "Found", "Load", "Memory",
-    "Part", "Physical", "Program", "Proj", "Reduce", "Region", "Scan", "Store", "Target", "Update", "View",
-    "bound_axes", "builtin", "builtin_name", "check_parameters", "holds", "identity", "varying",
+    "BUILTIN", "NORMAL", "Arg", "Axis", "AxisLike", "Begin", "Carry", "Combine", "Contract", "Coord", "Effect", "Final",
+    "Found", "Load", "Memory", "Part", "Physical", "Program", "Proj", "Recur", "Reduce", "Region", "Scan", "Store",
+    "Target", "Turn", "Update", "View", "bound_axes", "builtin", "builtin_name", "check_parameters", "holds",
+    "identity", "varying",
 ]  # fmt: skip

@@ -134,6 +134,20 @@ class ForRange(Statement):
 
 
 @term
+class WhileHolds(Statement):
+    """`while condition`; names of the scope around it that its body assigns are carried, the condition among them."""
+
+    condition: Expr
+    body: tuple[Statement, ...]
+    note: str = ""
+    syntax = "while {condition}{ because |note|}:{body:block}"
+
+    def infer(self) -> None:
+        if self.condition.type != Block(bool_):
+            raise TypeError(f"a condition is a scalar bool, not {self.condition.type}")
+
+
+@term
 class IfThen(Statement):
     """Lines that run where a scalar condition holds."""
 
@@ -182,7 +196,7 @@ class Function(Term):
 
 def bodies(s: Term) -> tuple[Any, ...]:
     """The lines inside a loop or a branch."""
-    return s.body if isinstance(s, (ForRange, IfThen)) else ()
+    return s.body if isinstance(s, (ForRange, WhileHolds, IfThen)) else ()
 
 
 def expressions(s: Any) -> tuple[Any, ...]:
@@ -282,7 +296,7 @@ TRITON = Language(
     terms=(
         Const, Extent, Stride, Param, Apply, Cast, Physical, View, Target, Name, Parameter, Number, Size, FullBlock,
         Arange, ProgramId, Expand, Permute, BroadcastTo, Pointwise, ConvertTo, Dot, Helper, ReduceCall, ScanCall,
-        Address, LoadAt, StoreAt, AtomicAt, Assign, Unpack, ForRange, IfThen, Barrier, Return, Function,
+        Address, LoadAt, StoreAt, AtomicAt, Assign, Unpack, ForRange, WhileHolds, IfThen, Barrier, Return, Function,
     ),
     rules=(names_defined, parameters_declared),
 )  # fmt: skip
@@ -291,6 +305,6 @@ __all__ = [
     "TRITON", "UNIT", "Address", "Arange", "Assign", "AtomicAt", "Barrier", "Block", "BroadcastTo", "ConvertTo", "Dot",
     "Expand", "Expr", "ForRange", "FullBlock", "Function", "Helper", "IfThen", "LoadAt", "Name", "Number", "Parameter",
     "Permute",
-    "Pointwise", "ProgramId", "ReduceCall", "Return", "ScanCall", "Size", "Statement", "StoreAt", "Unpack", "assigned",
-    "bodies", "expressions", "inner", "is_literal", "names", "rebound",
+    "Pointwise", "ProgramId", "ReduceCall", "Return", "ScanCall", "Size", "Statement", "StoreAt", "Unpack",
+    "WhileHolds", "assigned", "bodies", "expressions", "inner", "is_literal", "names", "rebound",
 ]  # fmt: skip

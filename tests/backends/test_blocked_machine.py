@@ -11,7 +11,6 @@ from intent_np.backends.program import Counters, run
 from intent_np.terms.blocked import (
     Base,
     BlockedProgram,
-    Carry,
     Fold,
     Loop,
     Perform,
@@ -25,7 +24,20 @@ from intent_np.terms.blocked import (
 from intent_np.terms.core import replace
 from intent_np.terms.dtypes import f32, i32, index
 from intent_np.terms.index import Cast, Const, Extent, Physical, Value, add, apply, const, le, lt, mul, select, sub
-from intent_np.terms.normal import Arg, Axis, Combine, Contract, Coord, Load, Proj, Reduce, Store, builtin, identity
+from intent_np.terms.normal import (
+    Arg,
+    Axis,
+    Carry,
+    Combine,
+    Contract,
+    Coord,
+    Load,
+    Proj,
+    Reduce,
+    Store,
+    builtin,
+    identity,
+)
 
 from .machine_programs import axis, div, exp, lanewise, one_group, reduction, view
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...terms.core import Term, children
-from ...terms.normal import Effect, Found, Load, Store, Update
+from ...terms.normal import Begin, Effect, Found, Load, Recur, Store, Update
 
 
 def performed(effect: Term) -> list[Term]:
@@ -26,20 +26,26 @@ def performed(effect: Term) -> list[Term]:
     return list(seen)
 
 
-def planned(effects: Sequence[Any], overlap: Callable[[str, str], bool], *, own: bool) -> list[list[Load]]:
-    """For each effect the loads to perform before it, or whose views to copy: they are used by a later effect (with
-    `own`, or by this very one) and must not see what it stores."""
+def planned(
+    effects: Sequence[Any], overlap: Callable[[str, str], bool], *, own: bool, behind: Sequence[Term] = ()
+) -> list[list[Load]]:
+    """For each effect the loads to perform before it, or whose views to copy: they are used by a later effect, by a
+    value `behind` them all, or (with `own`, and in an ordered loop) by this very one, and must not see what it
+    stores."""
     terms = [performed(e) for e in effects]
     stored = [{t.view.name for t in inside if isinstance(t, (Store, Update))} for inside in terms]
     place: dict[Any, int] = {None: -1}
     for k, inside in enumerate(terms):
         place.update((t, k) for t in inside if isinstance(t, Effect))
+        place.update((Begin(t.turn), k) for t in inside if isinstance(t, Recur))
+    terms.append([t for v in behind for t in performed(v)])
     plan: list[dict[Load, None]] = [{} for _ in effects]
     for user, inside in enumerate(terms):
+        itself = user < len(effects) and (own or isinstance(effects[user], Recur))
         for t in inside:
             if isinstance(t, Load):
                 # an effect that is none of these came before them all
-                for k in range(place.get(t.after, -1) + 1, user + own):
+                for k in range(place.get(t.after, -1) + 1, user + itself):
                     if any(overlap(t.view.name, s) for s in stored[k]):
                         plan[k][t] = None
                         break

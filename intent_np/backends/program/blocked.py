@@ -19,7 +19,6 @@ from ...terms.blocked import (
     Base,
     BlockedGroup,
     BlockedProgram,
-    Carry,
     Fold,
     Loop,
     Perform,
@@ -33,7 +32,20 @@ from ...terms.blocked import (
 )
 from ...terms.grouped import Sync
 from ...terms.index import Value
-from ...terms.normal import Combine, Contract, Coord, Load, Reduce, Scan, Store, Update
+from ...terms.normal import (
+    Carry,
+    Combine,
+    Contract,
+    Coord,
+    Final,
+    Load,
+    Recur,
+    Reduce,
+    Scan,
+    Store,
+    Turn,
+    Update,
+)
 from ...terms.text import brief
 from ...terms.updates import Found
 from ..arrays.arguments import bind, element, overlapping
@@ -43,17 +55,17 @@ from ..arrays.schedule import BUDGET, temporaries
 from ..arrays.shadow import padded
 from ..arrays.values import Values, malformed
 from ..arrays.versions import performed, planned
-from .launch import each, hold, launched, memory_of, trips
+from .launch import both, each, hold, launched, memory_of, trips, turns
 
-Plan = Callable[[tuple[Any, ...]], list[list[Load]]]
-"""For each of some effects, the loads that must not see what it stores."""
+Plan = Callable[[tuple[Any, ...], tuple[Any, ...]], list[list[Load]]]
+"""For each of some effects, the loads that must not see what it stores: of later ones, and of values behind them."""
 
 
 @dataclass(slots=True)
 class Scope:
     """An iteration in hand, or the instance as a whole: what is computed once in it."""
 
-    slice: Slice | None = None
+    slice: Slice | Turn | None = None
     base: Array | None = None
     active: Array | None = None
     states: Sequence[Array] = ()
@@ -95,7 +107,7 @@ def _perform(group: BlockedGroup, memory: Memory, order: str, budget: int, first
         extents.append(max(0, -(-span // (a.size.value if isinstance(a, Tile) else 1))))
     sizes = {a: a.size.value for a in axes if not isinstance(a, Point)}
     overlap = overlapping(arguments)
-    plan = cache(lambda effects: planned(effects, overlap, own=False))
+    plan = cache(lambda effects, behind: planned(effects, overlap, own=False, behind=behind))
     for piece in launched(memory, extents, len(axes), each(temporaries(terms, sizes)), order, budget, first):
         values = Blocks(memory, positions, len(axes), dict(zip(group.space, piece, strict=True)), plan)
         values.perform(group.effects)
@@ -132,7 +144,7 @@ class Blocks(Values):
 
     def operands(self, t: Value) -> Iterable[Value]:
         match t:
-            case Fold() | Loop() | Coord() | Base() | Carry() | Running() | Found():
+            case Fold() | Loop() | Coord() | Base() | Carry() | Final() | Running() | Found():
                 return ()
             case Reduce(_, _, values) | Scan(_, _, values):
                 return values
@@ -157,6 +169,8 @@ class Blocks(Values):
                 raise malformed(f"{brief(t)}, which is not performed here", "blocked")
             case Running(slice, combine, values, identities, position):
                 return self._iteration(slice).running[combine, values, identities][position]
+            case Final():
+                raise malformed(f"{brief(t)} before its loop", "blocked")
             case Reduce(axis, combine, values, identities):
                 found = [self.value(v) for v in values]
                 result = self.reduce(combine, found, identities, self.position(axis), self._size(axis))
@@ -189,6 +203,8 @@ class Blocks(Values):
         return axis.size.value
 
     def _coordinate(self, axis: Any) -> Array:
+        if isinstance(axis, Turn):
+            return self._iteration(axis).base
         base = self._base(axis)
         return base if isinstance(axis, Point) else base + self.along(axis, np.arange(self._size(axis)))
 
@@ -208,7 +224,7 @@ class Blocks(Values):
         shape[self.dims[axis]] = -1
         return lo + self.blocks[axis].reshape(shape) * (axis.size.value if isinstance(axis, Tile) else 1)
 
-    def _iteration(self, slice: Slice) -> Any:
+    def _iteration(self, slice: Any) -> Any:
         for scope in reversed(self.scopes):
             if scope.slice is slice:
                 return scope
@@ -283,12 +299,32 @@ class Blocks(Values):
             result += self.combine(c, states[share], found[share])
         return result
 
+    def _recur(self, e: Recur) -> None:
+        """An ordered loop; its states behind it are known from here on, for as long as the iteration around it."""
+        around = self.scopes[-1]
+        states, running = [self.value(x) for x in e.inits], around.active
+        axis = e.turn.axis
+        bounds = None if axis is None else (self.value(axis.lo), self.value(axis.hi))
+        for i, active in turns(self.memory, bounds, around.active):
+            scope = Scope(e.turn, None if bounds is None else bounds[0] + i, active, states)
+            self.scopes.append(scope)
+            if e.condition is not None:
+                scope.active = running = both(both(active, running), self.value(e.condition))
+                if not running.any():  # type: ignore[union-attr]
+                    self.scopes.pop()
+                    break
+            found = self.perform(e.effects, e.yields)
+            states = hold(scope.active, found, states)
+            self.scopes.pop()
+        around.known |= {e.final(k): x for k, x in enumerate(states)}
+
     # ---- effects
 
-    def perform(self, effects: tuple[Any, ...]) -> None:
-        """Perform effects, in order, for the instances that are active in the innermost open loop."""
+    def perform(self, effects: tuple[Any, ...], behind: tuple[Value, ...] = ()) -> list[Any]:
+        """Perform effects, in order, for the instances that are active in the innermost open loop; the values behind
+        them."""
         copies = dict(self.memory.snapshots)
-        for effect, loads in zip(effects, self.plan(effects), strict=True):
+        for effect, loads in zip(effects, self.plan(effects, behind), strict=True):
             slices = {scope.slice for scope in self.scopes}
             for t in loads:
                 if t.needs <= slices:
@@ -296,7 +332,9 @@ class Blocks(Values):
                 else:  # inside of a loop to come
                     self.memory.snapshot((t,))
             self._perform(effect)
+        found = [self.value(v) for v in behind]
         self.memory.snapshots = copies
+        return found
 
     def _update(self, t: Update) -> None:
         """An update, whose points are lanes of every instance in hand."""
@@ -325,6 +363,8 @@ class Blocks(Values):
                     running = self._ran(running, scope.active)
             case Perform(loop):
                 self.value(loop)
+            case Recur():
+                self._recur(effect)
             case Sync():
                 pass  # stores happen at once
             case _:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...numerics import Array, apply, storage
 from ...terms.core import Term
-from ...terms.gpu import Broadcast, ContractInto, Dispatch, Fetch, For, Full, If, Kernel, Let, Range, Sync, Var
+from ...terms.gpu import Broadcast, ContractInto, Dispatch, Fetch, For, Full, If, Kernel, Let, Range, Sync, Var, While
 from ...terms.index import Physical, Value
 from ...terms.normal import Load, Reduce, Scan, Store, Update
 from ...terms.operators import OPERATORS
@@ -20,7 +20,7 @@ from ..arrays.memory import Memory
 from ..arrays.schedule import BUDGET, temporaries
 from ..arrays.values import Values, malformed
 from ..arrays.versions import performed
-from .launch import each, hold, launched, memory_of, trips
+from .launch import both, each, hold, launched, memory_of, trips
 
 
 def run(
@@ -79,6 +79,8 @@ class Statements(Values):
                     self._assign(var, self._update(update))
                 case For():
                     self._loop(s)
+                case While():
+                    self._while(s)
                 case If(condition, inner):
                     self._branch(self.value(condition), inner)
                 case Dispatch():
@@ -117,6 +119,18 @@ class Statements(Values):
         for i, active in trips(self.memory, lo, hi, step, outer):
             self.names[s.var.name] = lo + i * step
             self.running = active
+            self.perform(s.body)
+        self.running = outer
+
+    def _while(self, s: While) -> None:
+        outer = self.running
+        while True:
+            goes = both(self.value(s.condition), outer)
+            self._known = {}
+            if goes is None or not goes.any():
+                break
+            self.memory.counters.iterations += self.memory.spread(goes)
+            self.running = None if goes.all() else goes
             self.perform(s.body)
         self.running = outer
 

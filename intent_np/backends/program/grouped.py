@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from ...terms.grouped import Group, GroupedProgram, Sync
-from ...terms.normal import Axis, Part, Store, Update
-from ..arrays.arguments import bind, overlapping
+from ...terms.grouped import Group, GroupedProgram
+from ...terms.normal import Axis, Part
+from ..arrays.arguments import bind
 from ..arrays.counters import Counters
 from ..arrays.memory import Memory
 from ..arrays.schedule import BUDGET, temporaries
-from ..arrays.values import malformed
-from ..arrays.versions import performed, planned
+from ..arrays.versions import performed
 from ..reference.coordinates import Binding, Coordinates, closure
+from ..reference.iterations import Iterations
 from .launch import launched, memory_of
 
 
@@ -45,10 +45,9 @@ def _perform(group: Group, memory: Memory, order: str, budget: int, cuts: int, f
     workset = list(group.workset)
     inside = [a for a in closure(t for t in terms if isinstance(t, (Axis, Part))) if a not in workset]
     axes = workset + inside
-    values = Coordinates(memory, {a: d for d, a in enumerate(axes)}, group.effects, cuts)
+    values = Iterations(memory, {a: d for d, a in enumerate(axes)}, group.effects, cuts)
     whole = {a: values.whole(a) for a in workset}
     extents = _extents(values, inside, whole)
-    plan = planned(group.effects, overlapping(memory.arguments), own=False)
 
     def bytes_of(sizes: Sequence[int]) -> int:
         return temporaries(terms, extents | dict(zip(workset, sizes, strict=True)))
@@ -57,27 +56,11 @@ def _perform(group: Group, memory: Memory, order: str, budget: int, cuts: int, f
     for piece in launched(memory, counts, len(axes), bytes_of, order, budget, first):
         points = {a: Binding(whole[a].members[line]) for a, line in zip(workset, piece, strict=True)}
         with values.within(points):
-            for effect, before in zip(group.effects, plan, strict=True):
-                memory.snapshot(before)
-                if not isinstance(effect, Sync):  # stores happen at once
-                    _store(values, effect, workset)
+            values.perform_all(group.effects)
         values.forget(points.values())
         memory.snapshots.clear()
         memory.found.clear()
     return prod(counts)
-
-
-def _store(values: Coordinates, effect: Any, workset: list[Any]) -> None:
-    """One effect of the instances in hand, over the whole of its other axes."""
-    if not isinstance(effect, (Store, Update)):
-        raise malformed(f"a {type(effect).__name__}, where stores are performed", "grouped")
-    free = [a for a in closure(sorted(effect.lanes, key=lambda a: a.digest)) if a not in workset]
-    bindings: dict[Any, Binding] = {}
-    with values.within(dict.fromkeys(free, EMPTY)):
-        for a in free:
-            bindings[a] = values.bound[a] = values.whole(a)
-        if all(b.members.size for b in bindings.values()):
-            values.perform(effect, [*workset, *free])
 
 
 EMPTY = Binding(np.arange(0))
@@ -89,6 +72,9 @@ def _extents(values: Coordinates, inside: list[Any], whole: Mapping[Any, Binding
     extents: dict[Any, int] = dict.fromkeys(whole, 1)
     with values.within(dict(whole) | dict.fromkeys(inside, EMPTY)):
         for a in inside:
+            if a.needs:  # as long as an iteration makes it
+                extents[a] = 1
+                continue
             values.bound[a] = values.whole(a.axis if isinstance(a, Part) else a)
             extents[a] = values.bound[a].members.size
     return extents

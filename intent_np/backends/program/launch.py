@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 from math import prod
 
 import numpy as np
@@ -64,6 +65,21 @@ def trips(
         active = None if inside.all() else inside
         memory.counters.iterations += memory.spread(active)
         yield i, active
+
+
+def turns(
+    memory: Memory, bounds: tuple[Array, Array] | None, outer: Array | None
+) -> Iterator[tuple[int, Array | None]]:
+    """Iterations of an ordered loop, without end where it has no bounds: number, and which instances may have it."""
+    if bounds is not None:
+        yield from trips(memory, *bounds, 1, outer)
+    else:
+        yield from ((i, outer) for i in count())
+
+
+def both(a: Array | None, b: Array | None) -> Array | None:
+    """The instances of both masks, where None is all of them."""
+    return b if a is None else a if b is None else a & b
 
 
 def hold(active: Array | None, new: Sequence[Array], old: Sequence[Array]) -> list[Array]:

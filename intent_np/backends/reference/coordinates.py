@@ -60,7 +60,8 @@ class Coordinates(Values):
     def _key(self, t: Term) -> tuple[Any, ...]:
         lanes = self._lanes.get(t)
         if lanes is None:
-            lanes = self._lanes[t] = sorted(t.lanes | self.parts.get(t, NO_AXES), key=self.position)
+            lanes = sorted(t.lanes | self.parts.get(t, NO_AXES), key=self.position)
+            lanes = self._lanes[t] = [*lanes, *sorted(t.needs, key=lambda a: a.digest)]
         return (t, *[self.bound.get(a) for a in lanes])
 
     def forget(self, bindings: Iterable[Binding]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...terms.normal import Axis, Part, Program, Scan, Store, Update
+from ...terms.normal import Axis, Part, Program, Recur, Scan, Store, Update
 from ..arrays.arguments import bind, overlapping
 from ..arrays.counters import Counters
 from ..arrays.memory import Memory
@@ -16,6 +16,7 @@ from ..arrays.shadow import Shadow
 from ..arrays.values import malformed
 from ..arrays.versions import performed, planned
 from .coordinates import Binding, Coordinates, closure
+from .iterations import Iterations
 
 
 def run(
@@ -37,11 +38,15 @@ def run(
     arguments = bind(program, arrays, scalars or {})
     written = {t.view.name for t in performed(program) if isinstance(t, (Store, Update))}
     memory = Memory(arguments, counters or Counters(), Shadow(written, ordered=True) if strict else None)
+    if any(isinstance(e, Recur) for e in program.effects):
+        axes = closure(t for t in performed(program) if isinstance(t, (Axis, Part)))
+        Iterations(memory, {a: d for d, a in enumerate(axes)}, program.effects, cuts).perform_all(program.effects)
+        return
     plan = planned(program.effects, overlapping(arguments), own=True)
     for effect, before in zip(program.effects, plan, strict=True):
+        memory.snapshot(before)
         if not isinstance(effect, (Store, Update)):
             raise malformed(f"a {type(effect).__name__}, where stores are performed", "normal")
-        memory.snapshot(before)
         if memory.shadow is not None:
             memory.shadow.next_effect()
         _perform(effect, memory, order, budget, cuts)

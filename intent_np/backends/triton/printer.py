@@ -112,8 +112,12 @@ class Printer:
                 return wrap(self.atomic(s), indent)
             case t.ForRange(target, lo, hi, step, _, note):
                 comment = [f"{indent}# {note}"] if note else []
-                bounds = ", ".join(self.text(b) for b in (lo, hi, step))
+                one = isinstance(step, t.Number) and step.value == 1
+                bounds = ", ".join(self.text(b) for b in ((lo, hi) if one else (lo, hi, step)))
                 return [*comment, f"{indent}for {target.name} in range({bounds}):"]
+            case t.WhileHolds(condition, _, note):
+                comment = [f"{indent}# {note}"] if note else []
+                return [*comment, f"{indent}while {self.text(condition)}:"]
             case t.IfThen(condition):
                 return [f"{indent}if {self.text(condition)}:"]
             case t.Barrier():

@@ -1,0 +1,299 @@
+"""Kernels with ordered loops, each with arguments: what the tests of every level and of every backend run."""
+
+from typing import Any
+
+import numpy as np
+
+import intent_np as intent
+import intent_np.language as I
+
+RNG = np.random.default_rng(5)
+CASES: dict[str, tuple[Any, dict[str, Any]]] = {}
+"""By name: a kernel, and its launch arguments in order."""
+
+
+def case(**arguments: Any) -> Any:
+    """Declare a kernel with its arguments."""
+
+    def declare(kernel: Any) -> Any:
+        CASES[kernel.name] = kernel, arguments
+        return kernel
+
+    return declare
+
+
+def few(*shape: int, dtype: Any = np.float32) -> Any:
+    """Small integers: sums and products of a few are exact."""
+    return RNG.integers(-3, 4, shape).astype(dtype)
+
+
+def blank(*shape: int, dtype: Any = np.float32) -> Any:
+    return np.full(shape, 77, dtype)
+
+
+# ---- scalars
+
+
+@case(x=few(37), y=blank(37))
+@intent.kernel
+def running_total(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
+    total = I.cast(0.0, I.f32)
+    for i in I.domain(0, x.shape[0]):
+        total = total + x[i]
+        y[i] = total
+
+
+@case(x=few(41), y=blank())
+@intent.kernel
+def every_third(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ()]):
+    best, at = I.cast(-100.0, I.f32), I.cast(0, I.i32)
+    for i in range(1, x.shape[0], 3):
+        if x[i] > best:
+            best = x[i]
+            at = I.cast(i, I.i32)
+    y[()] = best * 100.0 + I.cast(at, I.f32)
+
+
+@case(follow=np.array([3, 0, 4, 2, 1, 5], np.int32), n=5, y=blank(6, dtype=np.int32))
+@intent.kernel
+def chased(follow: I.In[I.i32, ("N",)], n: I.index, y: I.Out[I.i32, ("N",)]):
+    for p in I.parallel(I.domain(0, follow.shape[0])):
+        at = I.cast(p, I.i32)
+        for _ in range(n):
+            at = follow[I.assume_in_bounds(I.cast(at, I.index), follow, axis=0)]
+        y[p] = at
+
+
+# ---- tensors
+
+
+@case(c=few(5), x=few(70), y=blank(70))
+@intent.kernel
+def horner(c: I.In[I.f32, ("K",)], x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
+    v = x[:]
+    r = v * 0.0
+    for k in range(c.shape[0]):
+        r = r * v + c[k]
+    y[:] = r
+
+
+@case(a=few(3, 5), x=few(3, 5, 20), y=blank(3, 5, 20), last=blank(3, 20))
+@intent.kernel
+def passed_on(
+    a: I.In[I.f32, ("B", "T")], x: I.In[I.f32, ("B", "T", "D")], y: I.Out[I.f32, ("B", "T", "D")],
+    last: I.Out[I.f32, ("B", "D")],
+):  # fmt: skip
+    """The states of a linear recurrence: batches and lanes beside each other, times in order."""
+    B, T, D = x.shape
+    lanes = I.domain(0, D)
+    for b in I.parallel(I.domain(0, B)):
+        state = I.zeros((D,), I.f32)
+        for t in range(T):
+            y[b, t, lanes] = state
+            state = state * a[b, t] + x[b, t, lanes]
+        last[b, lanes] = state
+
+
+@case(x=few(6, 16), b=few(6, 4), c=few(6, 4), y=blank(6, 16))
+@intent.kernel
+def selective(
+    x: I.In[I.f32, ("T", "D")], b: I.In[I.f32, ("T", 4)], c: I.In[I.f32, ("T", 4)], y: I.Out[I.f32, ("T", "D")]
+):
+    T, D = x.shape
+    h = I.zeros((D, 4), I.f32)
+    for t in range(T):
+        h = h * 0.5 + I.outer(x[t, :], b[t, :], acc_dtype=I.f32)
+        y[t, :] = I.reduce.sum(h * c[t, :], axis=1)
+
+
+@case(x=few(3, 9, 16), y=blank(3, 9, 16))
+@intent.kernel
+def normalized_on_the_way(x: I.In[I.f32, ("P", "T", 16)], y: I.Out[I.f32, ("P", "T", 16)]):
+    P, T, D = x.shape
+    for p in I.parallel(I.domain(0, P)):
+        h = I.zeros((D,), I.f32)
+        for t in range(T):
+            h = h + x[p, t, :]
+            h = h / (1.0 + I.reduce.sum(h * h, axis=0))
+            y[p, t, :] = h
+
+
+@case(w=few(8, 8), x=few(3, 8), y=blank(3, 8))
+@intent.kernel
+def mixed(w: I.In[I.f32, (8, 8)], x: I.In[I.f32, ("T", 8)], y: I.Out[I.f32, ("T", 8)]):
+    """What an iteration carries is read along another axis than it is made along."""
+    h = I.zeros((8,), I.f32)
+    for t in range(x.shape[0]):
+        h = I.minimum(I.matvec(w[:, :], h, acc_dtype=I.f32) + x[t, :], I.full((8,), 9.0, I.f32))
+        y[t, :] = h
+
+
+@case(w=few(16, 16), x=few(32, 16), n=3, y=blank(32, 16))
+@intent.kernel
+def multiplied_again(w: I.In[I.f32, (16, 16)], x: I.In[I.f32, ("M", 16)], n: I.index, y: I.Out[I.f32, ("M", 16)]):
+    h = x[:, :]
+    for _ in range(n):
+        h = I.maximum(I.matmul(h, w[:, :], acc_dtype=I.f32), I.zeros((x.shape[0], 16), I.f32)) * 0.125
+    y[:, :] = h
+
+
+@case(x=few(4, 5000), y=blank(4, 5000))
+@intent.kernel
+def long_rows(x: I.In[I.f32, ("T", "N")], y: I.Out[I.f32, ("T", "N")]):
+    """Traversals inside of an iteration."""
+    total = I.cast(1.0, I.f32)
+    for t in range(x.shape[0]):
+        total = total + I.reduce.sum(x[t, :], axis=0)
+        y[t, :] = x[t, :] * total
+
+
+# ---- effects
+
+
+@case(x=few(20), T=3)
+@intent.kernel
+def relaxed(x: I.InOut[I.f32, ("N",)], T: I.index):
+    for _ in range(T):
+        for i in range(1, x.shape[0] - 1):
+            x[i] = (x[i - 1] + x[i + 1]) * 0.5
+
+
+@case(x=few(5, 30), y=blank(5, 30), T=3)
+@intent.kernel
+def back_and_forth(x: I.InOut[I.f32, ("P", "N")], y: I.Out[I.f32, ("P", "N")], T: I.index):
+    for p in I.parallel(I.domain(0, x.shape[0])):
+        for _ in range(T):
+            y[p, :] = x[p, :] * 2.0
+            x[p, :] = y[p, :] - 1.0
+
+
+@case(x=few(4, 32), T=3)
+@intent.kernel
+def neighbours_in_turn(x: I.InOut[I.f32, ("P", 32)], T: I.index):
+    for p in I.parallel(I.domain(0, x.shape[0])):
+        for _ in range(T):
+            x[p, 1:31] = (x[p, 0:30] + x[p, 2:32]) * 0.5
+
+
+def positive(b: int, n: int) -> Any:
+    a = few(b, n, n)
+    return (a @ a.transpose(0, 2, 1) + 40 * np.eye(n)).astype(np.float32)
+
+
+@case(a=positive(3, 6))
+@intent.kernel
+def cholesky(a: I.InOut[I.f32, ("B", "N", "N")]):
+    B, N, _ = a.shape
+    for b in I.parallel(I.domain(0, B)):
+        for j in range(N):
+            s = a[b, j, j]
+            for k in range(j):
+                s = s - a[b, j, k] * a[b, j, k]
+            d = I.sqrt(s)
+            a[b, j, j] = d
+            for i in range(j + 1, N):
+                t = a[b, i, j]
+                for k in range(j):
+                    t = t - a[b, i, k] * a[b, j, k]
+                a[b, i, j] = t / d
+
+
+@case(x=RNG.integers(0, 5, (3, 40)).astype(np.int32), y=np.zeros((3, 5), np.int32))
+@intent.kernel
+def counted(x: I.In[I.i32, ("P", "N")], y: I.InOut[I.i32, ("P", 5)]):
+    for p in I.parallel(I.domain(0, x.shape[0])):
+        for i in range(x.shape[1]):
+            bin = I.assume_in_bounds(I.cast(x[p, i], I.index), y, axis=1)
+            y[p, bin] = y[p, bin] + 1
+
+
+# ---- loops that end when data says so
+
+
+SORTED = np.sort(RNG.integers(0, 50, (5, 37)).astype(np.int32), 1)
+
+
+@case(x=SORTED, v=np.array([0, 3, 20, 49, 70], np.int32), y=blank(5, dtype=np.int64))
+@intent.kernel
+def first_at_least(x: I.In[I.i32, ("P", "N")], v: I.In[I.i32, ("P",)], y: I.Out[I.i64, ("P",)]):
+    P, N = x.shape
+    for p in I.parallel(I.domain(0, P)):
+        lo, hi = 0, N
+        while lo < hi:
+            mid = (lo + hi) // 2
+            if x[p, mid] < v[p]:
+                lo = mid + 1
+            else:
+                hi = mid
+        y[p] = I.cast(lo, I.i64)
+
+
+@case(x=np.array([3, 4, 5, 7, 8, -1, 3, 9], np.int32), y=blank(8, dtype=np.int32), n=blank(dtype=np.int32))
+@intent.kernel
+def until_negative(x: I.In[I.i32, ("N",)], y: I.Out[I.i32, ("N",)], n: I.Out[I.i32, ()]):
+    count = I.cast(0, I.i32)
+    for i in range(x.shape[0]):
+        if x[i] < 0:
+            break
+        if x[i] % 2 == 0:
+            continue
+        count = count + 1
+        y[i] = x[i] + count
+    n[()] = count
+
+
+@intent.fn
+def position_of(x, row, v):
+    for i in range(x.shape[1]):
+        if x[row, i] == v:
+            return i
+    return -1
+
+
+@case(
+    x=SORTED,
+    v=SORTED[[0, 1, 2, 3, 4], [0, 36, 5, 7, 9]] + np.array([0, 0, 0, 0, 100], np.int32),
+    y=blank(5, dtype=np.int64),
+)
+@intent.kernel
+def found_early(x: I.In[I.i32, ("P", "N")], v: I.In[I.i32, ("P",)], y: I.Out[I.i64, ("P",)]):
+    for p in I.parallel(I.domain(0, x.shape[0])):
+        y[p] = I.cast(position_of(x, p, v[p]), I.i64)
+
+
+@case(x=few(5, 9), n=np.array([0, 9, 3, 1, 5], np.int32), y=blank(5))
+@intent.kernel
+def as_many_as_said(x: I.In[I.f32, ("P", "N")], n: I.In[I.i32, ("P",)], y: I.Out[I.f32, ("P",)]):
+    for p in I.parallel(I.domain(0, x.shape[0])):
+        total = I.cast(0.0, I.f32)
+        for i in range(I.cast(n[p], I.index)):
+            total = total * 2.0 + x[p, I.assume_in_bounds(i, x, axis=1)]
+        y[p] = total
+
+
+@case(x=np.array([3, 3, 2, 2, 1, 0, 5, 5], np.int32), rounds=blank(dtype=np.int32))
+@intent.kernel
+def until_settled(x: I.InOut[I.i32, (8,)], rounds: I.Out[I.i32, ()]):
+    """The condition reads what the body stores."""
+    n = I.cast(0, I.i32)
+    while x[0] > 0 and n < 20:
+        for i in range(x.shape[0]):
+            if x[i] > 0:
+                x[i] = x[i] - 1
+        n = n + 1
+    rounds[()] = n
+
+
+@case(x=few(8), flag=True, y=blank(8))
+@intent.kernel
+def under_a_branch(x: I.In[I.f32, ("N",)], flag: I.bool, y: I.Out[I.f32, ("N",)]):
+    total = I.cast(0.0, I.f32)
+    if flag:
+        i = 0
+        while i < x.shape[0]:
+            total = total + x[i]
+            y[i] = total
+            i = i + 1
+    else:
+        for i in range(x.shape[0]):
+            y[i] = -x[i]

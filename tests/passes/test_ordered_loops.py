@@ -1,0 +1,121 @@
+"""Ordered loops on the way down: every level means what the author wrote, and what none can do is said at its line."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import intent_np as intent
+import intent_np.language as I
+from intent_np.backends.program.machine import run as execute
+from intent_np.errors import CompileError
+from intent_np.passes.pipeline import language_of
+from intent_np.passes.pipeline import run as lower
+from intent_np.terms.core import Arena
+from intent_np.terms.parse import parse
+from intent_np.terms.text import show
+
+from .loop_kernels import CASES
+
+LAST = "order_fragments"
+
+
+def reference(kernel: Any, arguments: dict[str, Any]) -> dict[str, Any]:
+    given = {n: v.copy() if isinstance(v, np.ndarray) else v for n, v in arguments.items()}
+    intent.compile(kernel, target="reference")(*given.values())
+    return given
+
+
+def behind_each_pass(kernel: Any, **options: Any) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    lower(kernel.capture({}), check=True, stop_after=LAST, observe=lambda p, t: made.update({p.name: t}), **options)
+    return {n: t for n, t in made.items() if language_of(t).name != "logical"}
+
+
+def agree(kernel: Any, arguments: dict[str, Any], order: str = "forward", **options: Any) -> dict[str, Any]:
+    """Execute a kernel behind each pass; the programs."""
+    expected = reference(kernel, arguments)
+    with Arena():
+        made = behind_each_pass(kernel, **options)
+        before = None
+        for name, program in made.items():
+            if program is before:
+                continue
+            before = program
+            found = {n: v.copy() if isinstance(v, np.ndarray) else v for n, v in arguments.items()}
+            views = {n: v for n, v in found.items() if isinstance(v, np.ndarray)}
+            scalars = {n: v for n, v in found.items() if not isinstance(v, np.ndarray)}
+            execute(program, views, scalars, strict=True, order=order)
+            for n, v in views.items():
+                np.testing.assert_allclose(v, expected[n], rtol=1e-5, atol=1e-5, err_msg=f"{n} behind {name}")
+        return made
+
+
+@pytest.mark.parametrize("order", ["forward", "reverse"])
+@pytest.mark.parametrize("name", CASES)
+def test_every_level_agrees(name: str, order: str) -> None:
+    agree(*CASES[name], order)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_small_blocks_agree(name: str) -> None:
+    sizes = {"block_axes": {"sizes": dict.fromkeys(("n", "b", "d", "p", "lanes", "i"), 16)}}
+    agree(*CASES[name], options=sizes)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_text_of_every_level_is_the_program(name: str) -> None:
+    with Arena():
+        for program in dict.fromkeys(behind_each_pass(CASES[name][0]).values()):
+            assert parse(show(program), language_of(program)) is program
+
+
+def worksets(name: str) -> list[tuple[int, bool]]:
+    with Arena():
+        program = lower(CASES[name][0].capture({}), stop_after="form_groups")
+        return [(len(g.workset), g.serial) for g in program.groups]
+
+
+def test_lanes_and_points_are_instances_where_no_iteration_needs_others() -> None:
+    assert worksets("passed_on") == [(2, False)]
+    assert worksets("horner") == [(1, False)]
+    assert worksets("cholesky") == [(1, False)]
+    assert worksets("running_total") == [(0, False)]
+    assert worksets("mixed") == [(0, False)]
+
+
+def test_states_are_carried_by_name() -> None:
+    with Arena():
+        text = show(lower(CASES["horner"][0].capture({}), stop_after=LAST))
+    assert "for k = 0 to K step 1 iter_args(r_1):" in text
+    assert "r_1 = fma(r_1, v, c_value)" in text
+
+
+def test_a_condition_is_asked_before_each_iteration() -> None:
+    with Arena():
+        text = show(lower(CASES["first_at_least"][0].capture({}), stop_after=LAST))
+    assert "while goes iter_args(lo, hi, goes):" in text
+
+
+@intent.kernel
+def moved(x: I.In[I.f32, (8,)], n: I.index, y: I.Out[I.f32, (8,)]):
+    v = x[:]
+    for _ in range(n):
+        v = I.roll(v, 1, axis=0) * 0.5
+    y[:] = v
+
+
+@intent.kernel
+def too_long(x: I.In[I.f32, ("T", "N")], y: I.Out[I.f32, ("T", "N")]):
+    h = I.zeros((x.shape[1],), I.f32)
+    for t in range(1, x.shape[0]):
+        h = h / I.reduce.sum(h, axis=0) + x[t, :]
+        y[t, :] = h
+
+
+@pytest.mark.parametrize(("kernel", "what"), [(moved, "moves"), (too_long, "too long")])
+def test_what_no_instance_can_carry_is_refused_at_its_line(kernel: Any, what: str) -> None:
+    with pytest.raises(CompileError, match=what) as refused:
+        intent.compile(kernel, target="cpu")
+    assert refused.value.code == "E708"
+    assert refused.value.span is not None
