@@ -106,7 +106,7 @@ class _Search:
     def _place(self, a: Any) -> tuple[Any, ...]:
         return tuple(substitute(i, self.known) for i in a.index)
 
-    def _behind(self, s: Store) -> set[Load]:
+    def _behind(self, s: Any) -> set[Load]:
         """The loads that what `s` stores is computed from."""
         found = set(find(s.value, Load))
         names, stack = set(), [v.name for v in find(s.value, Var)]

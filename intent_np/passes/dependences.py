@@ -12,7 +12,7 @@ from ..rules.facts import less
 from ..rules.simplify import node, substitute
 from ..terms.core import find
 from ..terms.index import Value, apply, conjuncts
-from ..terms.normal import Axis, Coord, Final, Load, Recur, Store
+from ..terms.normal import Axis, Coord, Final, Load, Recur, Store, Update
 from ..terms.ordered import evaluated
 
 

@@ -158,7 +158,7 @@ class _Syncs:
         return done[root]
 
 
-def _meet(a: Iterable[Store], b: Sequence[Store]) -> bool:
+def _meet(a: Iterable[Any], b: Sequence[Any]) -> bool:
     return any(meet_again(s, t) for s in a for t in b)
 
 
@@ -169,7 +169,7 @@ def meet_again(s: Store, t: Store) -> bool:
     return s.view is t.view and s.index != t.index and not disjoint(s, t)
 
 
-def _come_again(s: Store, t: Store, turn: Turn, inside: set[Turn]) -> bool:
+def _come_again(s: Any, t: Any, turn: Turn, inside: set[Turn]) -> bool:
     """Whether an iteration may store by `t` to an element that an earlier one stored to by `s`, in another lane."""
     if s.view is not t.view or disjoint(s, t):
         return False
