@@ -140,7 +140,7 @@ def in_order(effects: Any) -> Iterator[Effect]:
 
 def evaluated(*roots: Any) -> list[Any]:
     """The terms that evaluating values, or performing effects, asks for, children first: not the earlier effects that
-    loads come after."""
+    loads and found values name."""
     order: dict[Any, None] = {}
     stack = [(r, False) for r in reversed(roots)]
     while stack:
@@ -149,7 +149,7 @@ def evaluated(*roots: Any) -> list[Any]:
             order[t] = None
         elif t not in order:
             stack.append((t, True))
-            below = (c for c in reversed(t.children()) if isinstance(t, Effect) or not isinstance(c, Effect))
+            below = (c for c in reversed(t.children()) if not (isinstance(t, Value) and isinstance(c, Effect)))
             stack.extend((c, False) for c in below)
     return list(order)
 
