@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from intent_np.testing import Case
 
 FAMILIES = (
-    "pointwise", "broadcast", "reductions", "norms", "softmax", "matmul", "products", "cholesky", "attention",
-    "attention_training", "decode", "linear_attention", "ragged", "moe", "indexing", "quantized", "recurrent",
-    "stencil",
+    "pointwise", "dropout", "broadcast", "layout", "reductions", "segments", "norms", "group_norm", "softmax", "losses",
+    "scans", "ordering", "matmul", "products", "cholesky", "attention", "attention_training", "decode",
+    "linear_attention", "ragged", "moe", "indexing", "quantized", "recurrent", "stencil",
 )  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 """Adversarial sizes that many kernels share: empty, one, primes, powers of two and one beside them, past any block."""
 
+import numpy as np
+
 
 def sizes(names, values):
     """`sizes("M N", "1 2, 3 4")`: extents by name for each group of numbers."""
@@ -32,3 +34,19 @@ PRODUCTS = tuple(
         (130, 100, 75), (129, 257, 72), (31, 300, 521),
     )
 )  # fmt: skip
+
+
+# Groups: G of them hold Z rows of D elements together, so that some are empty wherever there are enough of them.
+GROUPS = tuple(
+    {"G": g, "Z": z, "D": d}
+    for g, z, d in ((0, 0, 3), (1, 0, 5), (3, 7, 0), (1, 1, 1), (5, 2, 3), (7, 31, 17), (16, 64, 64), (13, 257, 33),
+                    (129, 100, 5), (2, 3001, 2))
+)  # fmt: skip
+
+
+def ragged(extents, rng):
+    """Ascending offsets of G groups of Z members; some groups are empty, the first and the last now and then."""
+    cuts = np.sort(rng.integers(0, extents["Z"] + 1, max(extents["G"] - 1, 0)))
+    if extents["G"] == 0:
+        return np.zeros(1, int)
+    return np.concatenate([[0], cuts, [extents["Z"]]])

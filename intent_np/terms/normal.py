@@ -45,7 +45,8 @@ class Reduce(Value):
         return bound_axes(self, self.axis)
 
     def component_lanes(self) -> list[frozenset[Any]]:
-        return [s - {self.axis} | self.axis.lanes for s in state_lanes((self.combine,), [v.lanes for v in self.values])]
+        """All alike: components are reduced together, as fragments of one shape."""
+        return [self.lanes for _ in self.values]
 
 
 @term

@@ -172,6 +172,11 @@ def erf(x: Approx) -> Approx:
     return _library(x, _erf, lambda v: x.error * (2 / math.sqrt(math.pi)), 2)
 
 
+def tanh(x: Approx) -> Approx:
+    """2 ULP; its slope is at most 1."""
+    return _library(x, np.tanh, lambda v: x.error, 2)
+
+
 def larger(a: Approx, b: Number) -> Approx:
     """The larger of two, NaN if either is; it moves by no more than the one that moves more."""
     other = a._literal(b)
@@ -183,6 +188,12 @@ def select(condition: Array, a: Number, b: Number) -> Approx:
     model = a if isinstance(a, Approx) else b
     a, b = model._literal(a), model._literal(b)
     return Approx(np.where(condition, a.value, b.value), np.where(condition, a.error, b.error), model.format)
+
+
+def concatenated(parts: Sequence[Approx], axis: int = 0) -> Approx:
+    """One or more, of one format, one behind the other."""
+    values = np.concatenate([p.value for p in parts], axis)
+    return Approx(values, np.concatenate([p.error + np.zeros_like(p.value) for p in parts], axis), parts[0].format)
 
 
 # Over an axis
@@ -213,6 +224,17 @@ def total(x: Approx, axis: int, keepdims: bool = True) -> Approx:
         varied = _varied(x.value, axis)
     roundings = _roundings(n, varied if keepdims else varied.squeeze(axis))
     return _accumulated(value, carried, size, roundings, x.format, _integral(x))
+
+
+def running_total(x: Approx, axis: int) -> Approx:
+    """The sum of each prefix, each in any grouping of its neighbours: `total` of that many terms."""
+    x = x._term()
+    with np.errstate(all="ignore"):
+        error = x.error + np.zeros_like(x.value)
+        size = np.cumsum(_finite(np.abs(x.value)) + error, axis)
+        count = np.cumsum(np.ones_like(x.value), axis)
+        carried, value = np.cumsum(error, axis), np.cumsum(x.value, axis)
+    return _accumulated(value, carried, size, np.minimum(count, 8 * np.sqrt(count)), x.format, _integral(x))
 
 
 def mean(x: Approx, axis: int, keepdims: bool = True) -> Approx:

@@ -27,7 +27,7 @@ def _stored(case, expected):
 def test_names_are_unique_and_select_cases():
     names = [case.name for case in CASES]
     assert len(set(names)) == len(names)
-    assert [c.name for c in kernels.cases("softmax")] == ["softmax", "softmax_relaxed"]
+    assert [c.name for c in kernels.cases("softmax")] == ["softmax", "softmax_relaxed", "masked_softmax"]
     assert [c.name for c in kernels.cases("relu", "matvec")] == ["relu", "matvec"]
     with pytest.raises(KeyError, match="no kernel or family is called sofmax"):
         kernels.cases("sofmax")

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...numerics import Array
+from ...passes.scopes import invariant_loops
 from ...terms.blocked import (
     Base,
     BlockedGroup,
@@ -28,7 +29,6 @@ from ...terms.blocked import (
     Tile,
     Traverse,
     Whole,
-    scoped,
 )
 from ...terms.grouped import Sync
 from ...terms.index import Value
@@ -277,9 +277,8 @@ class Blocks(Values):
 
     def _loop(self, t: Loop) -> list[Array]:
         # a loop that this one only reads comes before it, as it is emitted: effects here may write what it reads
-        for inside in scoped(tuple(x for s in t.segments for x in (*s.values, *s.effects)), t.slice):
-            if isinstance(inside, Loop) and inside.needs <= t.needs:
-                self.value(inside)
+        for inside in invariant_loops(t):
+            self.value(inside)
         states = [self.scalar(i.value, i.dtype) for i in t.identities]
         for segment in t.segments[:: -1 if t.slice.descending else 1]:
             for scope in self._blocks(t.slice, segment.lo, segment.hi, self.home(t).active):
