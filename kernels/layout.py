@@ -61,7 +61,7 @@ def concat(a: I.In[I.f16, ("M", "N")], b: I.In[I.f16, ("M", "K")], y: I.Out[I.f1
 @intent.kernel
 def pad(x: I.In[I.f16, ("M", "N")], fill: I.f16, y: I.Out[I.f16, ("M + 3", "N + 5")]):
     """x with 1 row above, 2 below, 5 columns on the right that hold the fill."""
-    y[:, :] = I.pad(x[:, :], ((1, 2), (0, 5)), fill)
+    y[:, :] = I.pad(x[:, :], ((1, 2), (0, 5)), constant_values=fill)
 
 
 # Oracles
