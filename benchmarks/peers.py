@@ -83,6 +83,12 @@ def matmul(t: Tensors) -> Callable[[], Any]:
     return lambda: torch.matmul(t["a"], t["b"], out=t["c"])
 
 
+def embedding(t: Tensors) -> Callable[[], Any]:
+    import torch
+
+    return lambda: torch.index_select(t["weight"], 0, t["tokens"], out=t["out"])
+
+
 def grouped_matmul(t: Tensors) -> Callable[[], Any]:
     import torch
 
@@ -177,6 +183,7 @@ SCORECARD: tuple[Row, ...] = (
     *_rows("row sum f32", "row_sum", row_sum, {"M": 8192, "N": 16384}),
     *_rows("column sum f32", "col_sum", col_sum, {"M": 8192, "N": 16384}),
     *_rows("transpose f32", "transpose", transpose, {"M": 16384, "N": 8192}),
+    *_rows("embedding bf16", "embedding", embedding, {"V": 128256, "N": 65536, "D": 1024}),
     *_rows("matmul f16", "matmul_f16", matmul, *(_product(n, n, n) for n in (4096, 8192))),
     *_rows("matmul f16", "matmul_f16", matmul, _product(4096, 4000, 4100)),
     *_rows("matmul f16, long sums", "split_k", matmul, _product(16, 8192, 8192)),

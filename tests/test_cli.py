@@ -80,7 +80,13 @@ def test_doctor_looks_at_saved_artifacts(capsys, monkeypatch, tmp_path) -> None:
     place = tmp_path / "relu"
     assert run(capsys, "compile", "kernels/pointwise.py:relu", "--target", "sm_90", "--out", str(place))[0] == OK
     facts = json.loads((place / "metadata.json").read_text())["facts"]
-    assert facts["options"] == {"numerics": "strict", "disable": [], "passes": {}, "serial": "remark"}
+    assert facts["options"] == {
+        "numerics": "strict",
+        "disable": [],
+        "passes": {},
+        "serial": "remark",
+        "without_rules": [],
+    }
     assert facts["source"].startswith("sha256:")
     found = {}
     for capability in ((9, 0), (8, 0)):

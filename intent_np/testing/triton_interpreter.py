@@ -98,13 +98,17 @@ def evaluate(value: Term, values: Mapping[str, Any]) -> int:
 
 
 def bindings(launch: Launch, arrays: Mapping[str, Array]) -> dict[str, int]:
-    """Extents and strides, read off the arrays."""
+    """Extents and strides, read off the arrays; an extent that only an expression names follows from that."""
     out: dict[str, int] = {}
-    for a in launch.arguments:
-        if isinstance(a, PointerArgument):
-            array = arrays[a.view.name]
-            out |= {e.name: n for e, n in zip(a.view.shape, array.shape, strict=True) if isinstance(e, Extent)}
-            out |= {f"{a.view.name}_s{i}": s // array.itemsize for i, s in enumerate(array.strides)}
+    views = [a.view for a in launch.arguments if isinstance(a, PointerArgument)]
+    for view in views:
+        array = arrays[view.name]
+        out |= {e.name: n for e, n in zip(view.shape, array.shape, strict=True) if isinstance(e, Extent)}
+        out |= {f"{view.name}_s{i}": s // array.itemsize for i, s in enumerate(array.strides)}
+    for view in views:
+        for e, n in zip(view.shape, arrays[view.name].shape, strict=True):
+            if not e.binds and (solved := expression(brief(e, limit=10**6)).solve(n, out)):
+                out.setdefault(*solved)
     return out
 
 

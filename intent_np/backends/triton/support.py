@@ -57,9 +57,9 @@ def update_at(pointers, values, mask, combine: tl.constexpr, sem: tl.constexpr):
     places = words.to(tl.int64)
     seen = tl.load(words, mask=mask, other=0)
     waiting = mask
-    while largest(waiting.to(tl.int64)) > 0:
+    while greatest_lane(waiting.to(tl.int64)) > 0:
         next = combine(seen.to(values.dtype, bitcast=True), values).to(word, bitcast=True)
-        some = largest(tl.where(waiting, places, 0))
+        some = greatest_lane(tl.where(waiting, places, 0))
         at = tl.where(waiting, places, some).to(tl.pointer_type(word))
         found = tl.atomic_cas(at, seen, tl.where(waiting, next, seen), sem=sem)
         waiting = waiting & (found != seen)
@@ -70,15 +70,15 @@ def update_at(pointers, values, mask, combine: tl.constexpr, sem: tl.constexpr):
 def compare_exchange_at(pointers, expected, desired, mask, sem: tl.constexpr):
     """A compare-exchange in the lanes of the mask; the others go where one of them goes, and change nothing."""
     places = pointers.to(tl.int64)
-    some = largest(tl.where(mask, places, 0))
+    some = greatest_lane(tl.where(mask, places, 0))
     found = expected
     if some != 0:
         at = tl.where(mask, places, some).to(pointers.dtype)
         found = tl.atomic_cas(at, expected, tl.where(mask, desired, expected), sem=sem)
     return found
 ''',
-    "largest": '''
-def largest(x):
+    "greatest_lane": '''
+def greatest_lane(x):
     """Of all lanes, or of the only one."""
     return tl.max(x) if len(x.shape) > 0 else x
 ''',
