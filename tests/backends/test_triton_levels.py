@@ -24,7 +24,7 @@ from .test_machine_levels import EXTENTS, NAMES, SHAPES, agree, arguments, choic
 BITS = st.sampled_from([32, 64])
 
 
-def chosen(options: dict[str, Any]) -> dict[str, Any]:
+def every_pass(options: dict[str, Any]) -> dict[str, Any]:
     """These options of passes, and every pass."""
     return {"options": options, "disable": set()}
 
@@ -74,7 +74,7 @@ def test_a_name_that_stood_for_another_is_not_assigned_to_it() -> None:
         store = Store(outputs[0], (Coord(m),), value, lt(Coord(m), Extent("M")))
         program = Program("found", (*inputs, *outputs, *(Extent(e) for e in NAMES)), (store,))
         sizes = dict.fromkeys(("m", "m1", "n", "n1"), 1)
-        options = chosen({"block_axes": {"sizes": sizes, "lanewise": False}})
+        options = every_pass({"block_axes": {"sizes": sizes, "lanewise": False}})
         for bits in (32, 64):
             check_triton(program, {"M": 2, "N": 0, "K": 0}, options, bits)
 
@@ -102,4 +102,4 @@ def test_a_bound_may_be_the_point_of_an_instance() -> None:
         inputs = [view(f"in_{s}", "in", i32, *(Extent(e) for e in s)) for s in SHAPES]
         store = Store(outputs[0], (Coord(m), Coord(n)), add(row, tail))
         program = Program("found", (*inputs, *outputs, *(Extent(e) for e in NAMES)), (store,))
-        check_triton(program, {"M": 3, "N": 5, "K": 7}, chosen({"block_axes": {"sizes": {"m": 2, "k": 2}}}), 64)
+        check_triton(program, {"M": 3, "N": 5, "K": 7}, every_pass({"block_axes": {"sizes": {"m": 2, "k": 2}}}), 64)

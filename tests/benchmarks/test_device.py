@@ -26,10 +26,8 @@ def test_items_are_chosen_by_section_and_kernel(tmp_path):
 
 
 def test_a_run_without_artifacts_says_so_for_each_item(tmp_path, monkeypatch, capfd):
-    monkeypatch.setattr(
-        "sys.argv",
-        ["device", "--artifacts", str(tmp_path), "--out", str(tmp_path), "--only", "softmax_relaxed", "relu", "--sections", "check"],
-    )
+    only = ["--only", "softmax_relaxed", "relu", "--sections", "check"]
+    monkeypatch.setattr("sys.argv", ["device", "--artifacts", str(tmp_path), "--out", str(tmp_path), *only])
     assert device.main() == 1
     records = json.loads((tmp_path / "device.json").read_text())
     assert sorted(records) == ["check:relu", "check:softmax_relaxed"]
