@@ -354,6 +354,71 @@ def test_check_prints_findings_in_the_one_format(capsys, tmp_path) -> None:
     assert run(capsys, "check", "kernels/softmax.py:softmax", "-e", "N=9")[0] == OK
 
 
+OUTSIDE = """
+import intent_np as intent
+import intent_np.language as I
+
+
+@intent.kernel
+def taken(x: I.In[I.f32, ("N",)], p: I.In[I.i32, ("M",)], y: I.Out[I.f32, ("M",)]):
+    at = I.assume_in_bounds(p[:], x)
+    y[:] = x[at]
+
+
+@intent.kernel
+def put(x: I.In[I.f32, ("M",)], p: I.In[I.i32, ("M",)], z: I.InOut[I.f32, ("N",)]):
+    at = I.assume_in_bounds(p[:], z)
+    I.scatter_reduce(z, index=at, value=x[:], combine=I.maximum)
+"""
+
+
+@pytest.mark.parametrize("target", ["reference", "cpu"])
+def test_an_access_outside_is_told_at_its_line(capsys, tmp_path, target: str) -> None:
+    file, places = tmp_path / "outside.py", tmp_path / "p.npy"
+    file.write_text(OUTSIDE)
+    np.save(places, np.int32([1, 9]))
+    for name, line in (("taken", 9), ("put", 15)):
+        place = f"{file}:{name}"
+        code, _, err = run(capsys, "run", place, "-e", "N=4", "--input", f"p={places}", "--target", target)
+        assert code == FAILED
+        assert f"outside.py:{line}:" in err
+        assert "E502" in err
+
+
+def test_options_have_the_kind_of_their_default(capsys) -> None:
+    compile = "compile", "kernels/pointwise.py:relu", "--target", "sm_90", "--print", "blocked"
+    code, text, _ = run(capsys, *compile, "--option", "block_axes.sizes.n=64")
+    assert code == OK
+    assert "= physical 64\n" in text
+    for wrong in ("block_axes.sizes=3", "order_programs.grouping=many", "block_axes.lanewise=3"):
+        code, _, err = run(capsys, *compile, "--option", wrong)
+        assert code != OK
+        assert err.startswith("E006")
+    assert run(capsys, *compile, "--option", "order_programs.grouping.n=3")[0] == USAGE
+
+
+def test_bisect_gives_whole_numbers_to_scalars(capsys, tmp_path) -> None:
+    file = tmp_path / "average.py"
+    file.write_text(AVERAGE)
+    code, text, _ = run(capsys, "bisect", f"{file}:average", "-e", "M=3", "-e", "N=9")
+    assert code == OK, text
+
+
+AVERAGE = """
+import intent_np as intent
+import intent_np.language as I
+
+
+@intent.kernel
+def average(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")], a: I.f32):
+    for row in I.parallel(I.domain(0, x.shape[0])):
+        h: I.f32 = 0.0
+        for t in I.domain(0, x.shape[1]):
+            h = a * h + (1.0 - a) * x[row, t]
+            y[row, t] = h
+"""
+
+
 def test_bisect_names_a_wrong_pass(capsys, monkeypatch) -> None:
     from intent_np.passes import pipeline
     from intent_np.passes.base import Pass

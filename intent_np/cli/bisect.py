@@ -32,6 +32,8 @@ def bisect(
     Inputs are small integers, for which reordered sums are exact; --steps allows for rounding where they are not.
     The call must keep the launch class.  Exits with 1 if a pass is wrong.
     """
+    import numpy as np
+
     from intent_np.cli import FAILED
     from intent_np.cli.compile import customised, one_entry
     from intent_np.cli.output import print_json
@@ -53,5 +55,7 @@ def bisect(
         )
     else:
         print(found)
+        if not found and found.output and isinstance(found.expected, float | np.floating):
+            print("  if only the rounding differs: --steps N allows N values of the dtype in between")
     if not found:
         raise typer.Exit(FAILED)

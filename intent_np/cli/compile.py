@@ -21,7 +21,9 @@ Constexprs = Annotated[list[str] | None, typer.Option("--constexpr", "-c", help=
 Numerics = Annotated[str, typer.Option(help="strict, relaxed_normalization, relaxed_algebra or relaxed.")]
 Disable = Annotated[list[str] | None, typer.Option(help="A pass to leave out; repeat for several.")]
 Check = Annotated[bool, typer.Option("--check", help="Verify the program after every pass.")]
-PassOption = Annotated[list[str] | None, typer.Option("--option", help="PASS.key=value; repeat for several.")]
+PassOption = Annotated[
+    list[str] | None, typer.Option("--option", help="PASS.key=value, or PASS.key.member=value; repeat for several.")
+]
 
 
 def compile(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -63,17 +64,23 @@ def find_pass(name: str) -> Pass:
 
 
 def pass_options(texts: list[str] | None, chosen: list[Pass]) -> dict[str, dict[str, Any]]:
-    """`PASS.key=value` by pass; each must be one of `chosen` and have that option."""
+    """`PASS.key=value` by pass; each must be one of `chosen` and have that option.  A member of an option that is a
+    mapping is `PASS.key.member=value`."""
     from intent_np.cli.arguments import scalars
 
     found: dict[str, dict[str, Any]] = {}
     known = {step.name: step.options for step in chosen}
     for name, value in scalars(texts, "--option").items():
-        step, _, key = name.partition(".")
+        step, key, member = (*name.split(".", 2), "", "")[:3]
         if key not in known.get(step, {}):
             options = [f"{step}.{key}" for step, keys in known.items() for key in keys]
             raise typer.BadParameter(f"'{name}' is none of {', '.join(options) or 'no options'}", param_hint="--option")
-        found.setdefault(step, {})[key] = value
+        if member and isinstance(known[step][key], Mapping):
+            found.setdefault(step, {}).setdefault(key, {})[member] = value
+        elif member:
+            raise typer.BadParameter(f"'{step}.{key}' has no members", param_hint="--option")
+        else:
+            found.setdefault(step, {})[key] = value
     return found
 
 

@@ -111,7 +111,7 @@ def make_arguments(
     try:
         made = arguments(entry.case or entry.kernel, extents, seed, layout, values)
     except ValueError as problem:
-        raise typer.BadParameter(str(problem), param_hint="--extent") from None
+        raise typer.BadParameter(f"{problem}; sizes are given as --extent NAME=SIZE", param_hint="--extent") from None
     if unknown := set(loaded) - set(made):
         raise typer.BadParameter(f"no parameter {', '.join(sorted(unknown))}", param_hint="--input")
     return {**made, **loaded}

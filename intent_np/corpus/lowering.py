@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def reference_only(problem: IntentError) -> str:
-    """`E708 I.scan has ...`, for an error that says that only the reference executes a kernel; empty for any other."""
+    """`E708 I.sort is ...`, for an error that says that only the reference executes a kernel; empty for any other."""
     return next((f"{one.code} {one.title}" for one in problem.errors if one.code == "E708"), "")
 
 

@@ -57,8 +57,8 @@ ROWS = (
     ErrorCode(
         "E708",
         COMPILE,
-        "{construct} has no form in coordinates yet",
-        "The GPU and the program machine execute functions of coordinates.",
+        "{construct} is executed by the reference alone so far",
+        "No pass takes it to the GPU and the program machine yet.",
         "run it with target='reference'",
     ),
     ErrorCode(
@@ -66,7 +66,7 @@ ROWS = (
         COMPILE,
         "elements of '{name}' are too narrow to be updated in place",
         "A GPU changes 16, 32 or 64 bits in one step; elements of {dtype} share such a word with their neighbours.",
-        "use elements of 32 bits, or run it with target='cpu'",
+        "use elements of 32 bits, or run it with target='reference'",
     ),
     ErrorCode(
         "E710",

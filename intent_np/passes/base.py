@@ -10,7 +10,7 @@ does, why it stands here, and what it preserves.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..errors import error
@@ -36,6 +36,12 @@ class Pass:
         for unknown in sorted(set(options) - set(self.options)):
             how = f"choose one of {', '.join(self.options)}" if self.options else "leave it out"
             raise error("E006", what=f"the pass {self.name} has no option '{unknown}'", how=how)
+        for key, value in options.items():
+            default = self.options[key]
+            if not isinstance(value, Mapping if isinstance(default, Mapping) else type(default)):
+                kind = "a mapping" if isinstance(default, Mapping) else f"of type {type(default).__name__}"
+                what = f"the option '{key}' of the pass {self.name} is no {value!r}"
+                raise error("E006", what=what, how=f"give it a value that is {kind}, such as {default!r}")
         if self.permission and self.permission not in program.permissions:
             return program
         return self.function(program, **options)

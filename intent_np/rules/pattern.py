@@ -109,7 +109,16 @@ def literal(names: str) -> Any:
 
 
 def call(op: str, *args: Any) -> Expr:
-    """An operator without a Python spelling: `call("maximum", x, y)`."""
+    """An operator by its name in `specs/index.md`, for those without a Python spelling: `call("maximum", x, y)`.
+
+    Raises ValueError for a name that is none, or another number of operands.
+    """
+    from ..terms.operators import OPERATORS
+
+    if op not in OPERATORS:
+        raise ValueError(f"there is no operator '{op}'")
+    if OPERATORS[op].arity not in (-1, len(args)):
+        raise ValueError(f"'{op}' takes {OPERATORS[op].arity} operands, not {len(args)}")
     return Expr(op, tuple(lift(a) for a in args))
 
 

@@ -42,8 +42,8 @@ def arguments(
 
     `values` is a distribution of `values.KINDS` for all float inputs; `inputs` names one per parameter and prevails;
     otherwise inputs are normal.  `layout` is one of `views.LAYOUTS`.  `scalars` fixes scalar parameters; the others are
-    drawn.  A case brings its own constexprs, `inputs`, `scalars` and `structured` arrays; a kernel the defaults of its
-    constexprs.
+    drawn, whole ones where `values` is "integers".  A case brings its own constexprs, `inputs`, `scalars` and
+    `structured` arrays; a kernel the defaults of its constexprs.
     """
     constexprs = getattr(source, "constexprs", ())
     names = {**(constexprs if isinstance(constexprs, Mapping) else {p.name: p.default for p in constexprs}), **extents}
@@ -55,7 +55,8 @@ def arguments(
     for parameter in launched(getattr(source, "kernel", source)):
         name, dtype = parameter.name, str(parameter.dtype)
         if parameter.kind == "scalar":
-            result[name] = _scalar(dtype, fixed[name] if name in fixed else float(rng.standard_normal()))
+            drawn = rng.integers(-8, 8, endpoint=True) if values == "integers" else rng.standard_normal()
+            result[name] = _scalar(dtype, fixed[name] if name in fixed else float(drawn))
             continue
         sizes = tuple(extent(entry, names) for entry in parameter.shape)
         if min(sizes, default=0) < 0:

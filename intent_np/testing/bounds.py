@@ -21,7 +21,7 @@ from intent_np.backends.reference.memory import Modifier
 from intent_np.backends.reference.scope import Result, Scope, lift
 from intent_np.backends.reference.tensors import Tensors
 from intent_np.numerics.ulps import CORRECTLY_ROUNDED
-from intent_np.terms.core import Arena, children, find
+from intent_np.terms.core import Arena, Term, children, find
 from intent_np.terms.dtypes import DType, f32, f64
 from intent_np.terms.index import Apply, Cast, Value
 from intent_np.terms.logical import (
@@ -284,11 +284,11 @@ class _Bounded(Tensors):
         whole = approx._integral(a) and approx._integral(b)
         return approx._accumulated(value, carried, size + carried, 2 * n, FORMATS[v.acc.name], whole)
 
-    def _gathered(self, name: str, source: Array, *more: Any) -> Array:
-        result = super()._gathered(name, source, *more)
+    def _gathered(self, name: str, source: Array, *more: Any, at: Term) -> Array:
+        result = super()._gathered(name, source, *more, at=at)
         if (found := self.held.get(id(source))) is not None:
             whole = _wide(found[1], source.shape)
-            value, error = (super(_Bounded, self)._gathered(name, x, *more) for x in (whole.value, whole.error))
+            value, error = (super(_Bounded, self)._gathered(name, x, *more, at=at) for x in (whole.value, whole.error))
             self.hold(result, Approx(value, error, whole.format))
         return result
 

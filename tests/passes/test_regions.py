@@ -171,7 +171,7 @@ def test_regions_as_printed_triton(kernel, size):
     agree(arrays, wanted)
 
 
-# ---- what has no form in coordinates yet
+# ---- what the reference alone executes so far
 
 
 @intent.fn

@@ -85,6 +85,8 @@ BAD = {
     "1/0": "ZeroDivisionError",
     "RULES = (rule('r', m + n, k),)": "'k' is not on the left",
     "RULES = (rule('r', m, m),)": "its left side is no operation",
+    "RULES = (rule('r', call('plus', m, n), m),)": "there is no operator 'plus'",
+    "RULES = (rule('r', call('maximum', m), m),)": "'maximum' takes 2 operands, not 1",
     "RULES = (rule('r', structure('Transposed', m), m),)": "there is no term Transposed",
     "RULES = (rule('r', structure('Transpose', m), m),)": "has 2 fields",
     "RULES = (rule('r', structure('Transpose', m, n), computed('f', m)),)": "there is no function f",

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...errors import CheckError
 from ...numerics import Array
-from ...terms.core import children
+from ...terms.core import Term, children
 from ...terms.index import Value
 from ...terms.logical import Between, Domain, InBounds, Ordered, Read, Subscript, Take, Unique, shape_of
 from ..arrays.arguments import Arguments
@@ -59,16 +59,17 @@ class CheckedAccess(Tensors):
         return result
 
     def _gathered(
-        self, name: str, source: Array, where: list[Array], rank: int, s: Scope, first: int, valid: Array | None = None
-    ) -> Array:
-        result = super()._gathered(name, source, where, rank, s, first, valid)
+        self, name: str, source: Array, where: list[Array], rank: int, s: Scope, first: int,
+        valid: Array | None = None, *, at: Term,
+    ) -> Array:  # fmt: skip
+        result = super()._gathered(name, source, where, rank, s, first, valid, at=at)
         self._gathered_mask = None
         if 0 in source.shape or 0 in result.shape:
             return result
         inside = [np.clip(i, 0, n - 1) for i, n in zip(where, source.shape, strict=True)]
         if (mask := self.poison.of(source)) is not None:
             whole = np.broadcast_to(mask, source.shape)
-            self._gathered_mask = super()._gathered(name, whole, inside, rank, s, first, valid)
+            self._gathered_mask = super()._gathered(name, whole, inside, rank, s, first, valid, at=at)
             self.poison.mark(result, self._gathered_mask)
         if not self.speculating:
             self.shadow.loaded(name, source, inside, s, rank, valid)
@@ -88,9 +89,9 @@ class CheckedAccess(Tensors):
                 self.reaches(bound, scope, "the bounds of a domain")
         return super().members(d, scope)
 
-    def outside(self, name: str, axis: int, extent: int, index: Array, bad: Array, s: Scope) -> None:
+    def outside(self, name: str, axis: int, extent: int, index: Array, bad: Array, s: Scope, at: Term) -> None:
         if self.speculating:
-            super().outside(name, axis, extent, index, bad, s)
+            super().outside(name, axis, extent, index, bad, s, at)
         values = np.broadcast_to(index, bad.shape)
         k = int(np.argmax(bad))
         self.findings.add(

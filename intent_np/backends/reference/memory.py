@@ -100,7 +100,7 @@ class Modifier:
         given = tuple(self.tensors.aligned(v, rank, scope) for v in values)
         valid = None if e.valid is None else self.tensors.aligned(e.valid, rank, scope)
         extra = () if valid is None else (valid,)
-        where = self.tensors.inside(e.view.name, target, where, scope, rank, first, *extra)
+        where = self.tensors.inside(e.view.name, target, where, scope, rank, first, *extra, at=e)
         ones = (1,) * (scope.depth + rank)
         valid = lanes_of(scope, rank, valid)
         lanes = np.broadcast_shapes(ones, *(x.shape for x in (*where, *given, *extra)))

@@ -10,7 +10,7 @@ import numpy as np
 from ... import numerics
 from ...errors import CheckError, error
 from ...numerics import Array, storage
-from ...terms.core import arena, find
+from ...terms.core import Term, arena, find
 from ...terms.dtypes import DType
 from ...terms.index import Apply, Cast, Const, Extent, Param, Physical, Stride, Value
 from ...terms.logical import (
@@ -237,9 +237,10 @@ class Tensors(Regions):
 
     def inside(
         self, name: str, source: Array, where: list[Array], s: Scope, rank: int, first: int = 0,
-        valid: Array | None = None,
+        valid: Array | None = None, *, at: Term,
     ) -> list[Array]:  # fmt: skip
-        """The index arrays, checked in the lanes that are in hand and valid; others are pulled inside."""
+        """The index arrays, checked in the lanes that are in hand and valid; others are pulled inside.  `at`
+        is the term that asks."""
         if any(0 in i.shape for i in where):
             return where
         live = lanes_of(s, rank, valid)
@@ -249,14 +250,14 @@ class Tensors(Regions):
             if wrong.any():
                 bad = wrong if live is None else wrong & live
                 if bad.any():
-                    self.outside(name, d - first, n, i, bad, s)
+                    self.outside(name, d - first, n, i, bad, s, at)
                 i = np.where(wrong, 0, i)
             made.append(i)
         return made
 
-    def outside(self, name: str, axis: int, extent: int, index: Array, bad: Array, s: Scope) -> None:
+    def outside(self, name: str, axis: int, extent: int, index: Array, bad: Array, s: Scope, at: Term) -> None:
         """What happens where lanes `bad` access `name` at an `index` outside of `axis`."""
-        raise outside(name, axis, extent, int(np.broadcast_to(index, bad.shape)[bad][0]))
+        raise outside(name, axis, extent, int(np.broadcast_to(index, bad.shape)[bad][0]), at)
 
     def _read(self, v: Read | Take, name: str, source: Array, first: int, s: Scope) -> Array:
         """Elements of a resource whose first dimensions are those of the batch, of which each lane has its own; the
@@ -264,9 +265,9 @@ class Tensors(Regions):
         where, rank = self.coordinates(v.subscripts, s)
         where = [*own_lanes(source.shape[:first], s.depth + rank), *where]
         if v.valid is None or v.fill is None:
-            return self._gathered(name, source, where, rank, s, first)
+            return self._gathered(name, source, where, rank, s, first, at=v)
         valid, fill = self.aligned(v.valid, rank, s), self.aligned(v.fill, rank, s)
-        found = self._gathered(name, source, where, rank, s, first, valid)
+        found = self._gathered(name, source, where, rank, s, first, valid, at=v)
         return numerics.apply(OPERATORS["select"], valid, found, fill, dtype=_dtype(v))
 
     def early(self, r: Read, s: Scope) -> Array:
@@ -282,10 +283,11 @@ class Tensors(Regions):
             return self._read(r, r.view.name, source, first, s.guarded(sound))
 
     def _gathered(
-        self, name: str, source: Array, where: list[Array], rank: int, s: Scope, first: int, valid: Array | None = None
-    ) -> Array:
+        self, name: str, source: Array, where: list[Array], rank: int, s: Scope, first: int,
+        valid: Array | None = None, *, at: Term,
+    ) -> Array:  # fmt: skip
         """The elements at `where`; lanes that are not in hand or not `valid` touch nothing, and give anything."""
-        where = self.inside(name, source, where, s, rank, first, valid)
+        where = self.inside(name, source, where, s, rank, first, valid, at=at)
         new = [(1,) * s.depth + (1,) * rank]
         shape = np.broadcast_shapes(*new, *(i.shape for i in where))
         if 0 in shape or 0 in source.shape:  # no lanes, or only those that are not in hand
@@ -319,10 +321,9 @@ def lanes_of(s: Scope, rank: int, valid: Array | None) -> Array | None:
     return valid if active is None else active if valid is None else active & valid
 
 
-def outside(name: str, axis: int, extent: int, where: int) -> CheckError:
-    """E502 for a coordinate outside `name`."""
-    made = error(
-        "E502", name=name, expected=f"0 <= index < {extent} on axis {axis}", found=f"index {where} on axis {axis}"
-    )
+def outside(name: str, axis: int, extent: int, where: int, at: Term) -> CheckError:
+    """E502 for a coordinate outside `name`, at the author's line of the access `at`."""
+    expected, found = f"0 <= index < {extent} on axis {axis}", f"index {where} on axis {axis}"
+    made = error("E502", next(iter(arena().spans.get(at, ())), None), name=name, expected=expected, found=found)
     assert isinstance(made, CheckError)
     return made
