@@ -385,6 +385,15 @@ def test_an_access_outside_is_told_at_its_line(capsys, tmp_path, target: str) ->
         assert "E502" in err
 
 
+def test_what_run_cannot_execute_is_a_usage_error(capsys, tmp_path) -> None:
+    place = "kernels/pointwise.py:relu"
+    (tmp_path / "x.npy").write_text("no array")
+    for wrong in ("x=nofile.npy", "x=3", f"x={tmp_path / 'x.npy'}"):
+        assert run(capsys, "run", place, "--input", wrong)[0] == USAGE
+    for step in ("inline_calls", "make_abi"):
+        assert run(capsys, "run", place, "-e", "M=2", "-e", "N=3", "--stop-after", step)[0] == USAGE
+
+
 def test_options_have_the_kind_of_their_default(capsys) -> None:
     compile = "compile", "kernels/pointwise.py:relu", "--target", "sm_90", "--print", "blocked"
     code, text, _ = run(capsys, *compile, "--option", "block_axes.sizes.n=64")

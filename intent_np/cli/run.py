@@ -14,7 +14,7 @@ from intent_np.cli.compile import Check, Constexprs, Disable, Numerics, PassOpti
 if TYPE_CHECKING:
     from intent_np.corpus.cases import Entry
 
-
+EXECUTED = ("normal", "grouped", "blocked", "gpu")
 Given = Annotated[list[str] | None, typer.Option("--input", "--array", help="PARAMETER=FILE.npy or =NUMBER.")]
 
 
@@ -57,8 +57,11 @@ def run(
             expected = entry.case.expected(arguments)
     facts: dict[str, Any] = {}
     if stop_after:
-        name = f"NumPy after {stop_after}"
-        launch: Any = lowered_launch(entry, find_pass(stop_after).name)
+        name, last = f"NumPy after {stop_after}", find_pass(stop_after)
+        if last.target.name not in EXECUTED:
+            told = f"behind {last.name} is a {last.target.name} program; executed are {', '.join(EXECUTED)}"
+            raise typer.BadParameter(told, param_hint="--stop-after")
+        launch: Any = lowered_launch(entry, last.name)
     else:
         launch = compiled(entry, target)
         name = str(launch.target)
@@ -106,7 +109,13 @@ def make_arguments(
         if name not in known:
             raise typer.BadParameter(f"'{name}' is none of {', '.join(known)}", param_hint=what)
     files = pairs(given, "--input")
-    loaded = {name: np.load(text) if text.endswith(".npy") else scalar(text) for name, text in files.items()}
+    try:
+        loaded = {name: np.load(text) if text.endswith(".npy") else scalar(text) for name, text in files.items()}
+    except (OSError, ValueError) as problem:
+        raise typer.BadParameter(str(problem), param_hint="--input") from None
+    for parameter in entry.kernel.parameters:
+        if parameter.kind == "view" and not isinstance(loaded.get(parameter.name, np.empty(0)), np.ndarray):
+            raise typer.BadParameter(f"'{parameter.name}' is an array: name a FILE.npy", param_hint="--input")
     extents = {**entry.constexprs, **extents, **measured(entry, loaded)}
     try:
         made = arguments(entry.case or entry.kernel, extents, seed, layout, values)

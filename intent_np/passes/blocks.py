@@ -66,7 +66,9 @@ def fragments(group: Group, sizes: Mapping[str, int], names: set[str]) -> dict[A
         out[a] = named(kind(_at(a, points), size, *more), label)
     for r in loops(group.effects):
         if any(isinstance(out.get(a), Slice) for s in r.states for a in s.varies):  # type: ignore[call-overload]
-            raise error("E708", span=_span(r), construct="a carried tensor that is too long for an instance to hold")
+            what = "a carried tensor that is too long for an instance to hold"
+            how = "write its extent into the annotation as a number, if it is small, or run it with target='reference'"
+            raise error("E708", span=_span(r), construct=what, fix=how)
     return out
 
 
