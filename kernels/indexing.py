@@ -88,10 +88,10 @@ def embedding_oracle(weight, tokens, PADDING):
 
 
 def embedding_backward_oracle(gradient, tokens, weight_gradient, PADDING):
-    rows = [
-        A.total(A.exact(np.concatenate((weight_gradient[v : v + 1], gradient[(tokens == v) & (v != PADDING)]))), axis=0)
-        for v in range(len(weight_gradient))
-    ]
+    rows = []
+    for v in range(len(weight_gradient)):
+        members = np.concatenate((weight_gradient[v : v + 1], gradient[(tokens == v) & (v != PADDING)]))
+        rows.append(A.in_memory(A.total(A.exact(members), axis=0), len(members)))
     none = A.exact(weight_gradient)
     return {"weight_gradient": A.concatenate(rows, axis=0) if rows else none}
 

@@ -17,11 +17,12 @@ from ..terms.core import arena, find, inherit, replace, walk
 from ..terms.dtypes import index
 from ..terms.gpu import Broadcast, Fetch, For, Full, Let, Sync, Var, variable
 from ..terms.index import add, apply, const, is_const, is_op, mul, sub
+from ..terms.invariant import invariant_loops
 from ..terms.normal import Carry, Load, Proj, Recur, Store, Update, View, builtin_name
 from ..terms.updates import Found
 from .dependences import apart_now
 from .emit_values import Values
-from .scopes import LEAVES, Scope, changes, integral, invariant_loops, overtaken, read_later, writes
+from .scopes import LEAVES, Scope, changes, integral, overtaken, read_later, writes
 
 
 class ReadLate(Exception):

@@ -97,26 +97,6 @@ def uses(roots: tuple[Any, ...]) -> dict[Any, int]:
     return count
 
 
-def invariant_loops(loop: Loop) -> list[Loop]:
-    """The loops inside `loop` whose results are the same around it: no loop in between has a block of its own of what
-    they need."""
-    found: dict[Loop, None] = {}
-    seen: set[Any] = set()
-    outside = loop.needs - {loop.slice}
-    stack: list[Any] = [(t, outside) for s in reversed(loop.segments) for t in reversed((*s.values, *s.effects))]
-    while stack:
-        t, visible = stack.pop()
-        if (t, visible) in seen:
-            continue
-        seen.add((t, visible))
-        if isinstance(t, Loop):
-            if t.needs <= visible:
-                found[t] = None
-            visible = visible - {t.slice}
-        stack.extend((c, visible) for c in reversed(t.children()))
-    return list(found)
-
-
 def extents_used(roots: tuple[Any, ...]) -> list[Extent]:
     """The extents that statements use, in order; the shape of a view is the view's own."""
     seen: dict[Any, None] = {}

@@ -226,6 +226,11 @@ def total(x: Approx, axis: int, keepdims: bool = True) -> Approx:
     return _accumulated(value, carried, size, roundings, x.format, _integral(x))
 
 
+def in_memory(x: Approx, additions: int) -> Approx:
+    """A sum that so many atomic additions make in memory: each may flush a subnormal f32."""
+    return x._wider(np.full_like(x.value, additions * 2.0**-126))
+
+
 def running_total(x: Approx, axis: int) -> Approx:
     """The sum of each prefix, each in any grouping of its neighbours: `total` of that many terms."""
     x = x._term()

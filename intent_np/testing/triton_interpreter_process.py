@@ -8,6 +8,7 @@ import pickle
 import sys
 import tempfile
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -59,7 +60,8 @@ class Interpreter:
         path = folder / "kernel.py"
         path.write_text(job.source)
         linecache.checkcache(str(path))
-        space: dict[str, Any] = {"__name__": "kernel", "__file__": str(path), "min": self._least, "max": self._greatest}
+        space: dict[str, Any] = {"__name__": "kernel", "__file__": str(path)}
+        space |= {"min": self._least, "max": self._greatest, "range": self._range}
         exec(compile(job.source, str(path), "exec"), space)
         if "libdevice" in space:
             space["libdevice"] = self.libdevice
@@ -76,6 +78,14 @@ class Interpreter:
 
     def _greatest(self, x: Any, y: Any) -> Any:
         return self.tl.maximum(x, y) if isinstance(x, self.tl.tensor) or isinstance(y, self.tl.tensor) else max(x, y)
+
+    def _range(self, *bounds: Any) -> Iterator[Any]:
+        """`range` in a kernel: its counter is a scalar tensor, as wide as the widest of the bounds."""
+        wide = any(isinstance(b, self.tl.tensor) and b.dtype == self.tl.int64 for b in bounds)
+        kind = self.tl.int64 if wide else self.tl.int32
+        for i in range(*map(int, bounds)):
+            data = np.array([i], np.int64 if wide else np.int32)
+            yield self.tl.tensor(self.inside.TensorHandle(data, kind), kind)
 
     def _argument(self, argument: tuple[Any, ...], buffers: list[Any]) -> Any:
         """A scalar tensor of exactly the ABI's type: a pointer into a buffer, or a number."""

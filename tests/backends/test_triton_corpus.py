@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ def interpreted(entry: Any, extents: Any) -> Callable[..., None]:
     """The kernel's printed text, called with all arguments in order."""
     if entry.is_host_program:
         return hosted(entry, lambda one: interpreted(one, {}))
+    wide = {**entry.options.get("passes", {}), "lower_to_triton": {"index_bits": 64}}  # as any arrays need it
+    entry = replace(entry, options={**entry.options, "passes": wide})
     with Arena() as space, as_far_as_it_lowers():
         launch = lowered(entry, "make_abi")
         source = print_triton(launch.function)

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from ...numerics import Array
-from ...passes.scopes import invariant_loops
 from ...terms.blocked import (
     Base,
     BlockedGroup,
@@ -32,6 +31,7 @@ from ...terms.blocked import (
 )
 from ...terms.grouped import Sync
 from ...terms.index import Value
+from ...terms.invariant import invariant_loops
 from ...terms.normal import (
     Carry,
     Combine,
