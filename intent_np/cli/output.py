@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-STYLES = {"ok": "green", "missing": "red", "failed": "red", "warning": "yellow", "absent": "dim"}
+STYLES = {"ok": "green", "missing": "red", "failed": "red", "refuted": "red", "warning": "yellow", "absent": "dim"}
 
 
 def console(to_error: bool = False) -> Console:

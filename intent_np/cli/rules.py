@@ -90,7 +90,7 @@ def check(
     if as_json:
         print_json({"rules": [{"name": v.rule, **_record(v)} for v in found]})
     else:
-        cells = [(v.table, v.rule, "failed" if not v.ok else v.status, v.seconds, v.detail) for v in found]
+        cells = [(v.table, v.rule, v.status, v.seconds, v.detail) for v in found]
         print_table(("table", "rule", "status", "seconds", ""), [(*c[:3], f"{c[3]:.2f}", c[4]) for c in cells])
         print(summary(found))
         for v in found:
