@@ -1,6 +1,6 @@
 """Time from Python kernel to Triton source, for every kernel of the corpus, after warm-up; and of `import intent_np`.
 
-    python -m benchmarks.compile_time
+    python -m benchmarks.compile_time [kernels/softmax.py ...]
 
 Needs no GPU and does not run Triton: what a lower compiler takes comes on top.
 """
@@ -11,24 +11,35 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Sequence
 
-import kernels
+from intent_np.corpus.cases import Entry, entries
+from intent_np.errors import IntentError
 
 
-def seconds(case: kernels.Case) -> float:
+def seconds(entry: Entry) -> float:
     """One compilation, from the function to the text of its module."""
-    import intent_np
-    from intent_np.backends.triton.printer import Printer
-    from intent_np.compiler import Compilation
-    from intent_np.runtime.examples import class_of
-    from intent_np.target import resolve
+    from intent_np.backends.triton.printer import print_triton
+    from intent_np.documentation.lowering import lower
 
     start = time.perf_counter()
-    options = intent_np.CompileOptions(**case.options)
-    made = Compilation(case.kernel, resolve("sm_90"), dict(case.constexprs), options)
-    launch, _ = made.launch(class_of(made.plan, (case.large or case.small[-1:])[0]))
-    Printer(launch.function, 90).module()
+    compilation, launch = lower(entry)
+    with compilation.arena:
+        print_triton(launch.function)
     return time.perf_counter() - start
+
+
+def kernels(places: Sequence[str]) -> Iterator[Entry]:
+    """The kernels that reach Triton; of host programs, those that they launch."""
+    for entry in entries(places):
+        for one in entry.launches:
+            try:
+                seconds(one)  # warms up
+            except IntentError as e:
+                if e.code != "E708":
+                    raise
+            else:
+                yield one
 
 
 def import_seconds() -> float:
@@ -38,14 +49,11 @@ def import_seconds() -> float:
 
 
 def main() -> None:
-    cases = kernels.cases()
-    for case in cases:
-        seconds(case)
-    times = {case.name: min(seconds(case) for _ in range(3)) for case in cases}
+    times = {one.title: min(seconds(one) for _ in range(3)) for one in kernels(sys.argv[1:] or ["kernels"])}
     for name, value in times.items():
-        print(f"{name:28} {value * 1e3:7.1f} ms")
+        print(f"{name:44} {value * 1e3:7.1f} ms")
     values = list(times.values())
-    print(f"median {statistics.median(values) * 1e3:.1f} ms, largest {max(values) * 1e3:.1f} ms")
+    print(f"{len(values)} kernels: median {statistics.median(values) * 1e3:.1f} ms, largest {max(values) * 1e3:.1f} ms")
     print(f"import intent_np {import_seconds() * 1e3:.1f} ms")
 
 
