@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from ..errors import error
 from ..terms.language import Language
-from .pattern import Expr, Rule
+from .pattern import Expr, Rule, nodes
 from .rule_set import RuleSet, Table, active
 from .structures import classes
 from .tables import BUILTIN
@@ -117,7 +117,7 @@ def wrong_with(r: Rule, language: Language | None, functions: Any) -> str | None
     known, computable = (classes(language) if language else {}), set(functions)
     bound = _names(r.left)
     for e in (r.left, r.right, *r.when):
-        for sub in _nodes(e):
+        for sub in nodes(e):
             if sub.head == "term" and sub.args[0] not in known:
                 return f"there is no term {sub.args[0]}"
             if sub.head == "term" and len(sub.args) - 1 != len(known[sub.args[0]].fields):
@@ -129,12 +129,5 @@ def wrong_with(r: Rule, language: Language | None, functions: Any) -> str | None
     return None if r.left.head not in ("var", "literal", "const", "attribute") else "its left side is no operation"
 
 
-def _nodes(e: Expr) -> Iterable[Expr]:
-    yield e
-    for a in e.args:
-        if isinstance(a, Expr):
-            yield from _nodes(a)
-
-
 def _names(e: Expr) -> set[str]:
-    return {n.args[0] for n in _nodes(e) if n.head in ("var", "literal", "attribute")}
+    return {n.args[0] for n in nodes(e) if n.head in ("var", "literal", "attribute")}

@@ -9,6 +9,7 @@ The same tree is a pattern on the left and a template on the right; over literal
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -140,6 +141,14 @@ def structure(kind: str, *fields: Any) -> Expr:
 def computed(name: str, *args: Any) -> Expr:
     """A named function of attributes and values: on the right it gives a field, as a guard a truth."""
     return Expr("computed", (name, *(lift(a) for a in args)))
+
+
+def nodes(e: Expr) -> Iterator[Expr]:
+    """The tree, from its root down."""
+    yield e
+    for a in e.args:
+        if isinstance(a, Expr):
+            yield from nodes(a)
 
 
 def lo(x: Expr) -> Expr:

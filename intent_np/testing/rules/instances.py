@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...rules.pattern import Expr, Rule
+from ...rules.pattern import Expr, Rule, nodes
 from ...terms.core import Arena
 from ...terms.dtypes import DTYPES, DType, bf16, bool_, f16, f32, f64, i8, i32, i64, index, u8, u32, u64
 from ...terms.index import Const, Extent, Param, Value, add, apply, const, sub
@@ -35,18 +35,12 @@ ROWS = 400
 
 def metavariables(e: Expr) -> dict[str, Expr]:
     """The metavariables of a pattern by name, in order."""
-    if e.head in ("var", "literal"):
-        return {e.args[0]: e}
-    found: dict[str, Expr] = {}
-    for a in e.args:
-        if isinstance(a, Expr):
-            found |= metavariables(a)
-    return found
+    return {n.args[0]: n for n in nodes(e) if n.head in ("var", "literal")}
 
 
 def heads(e: Expr) -> set[str]:
     """The heads of all nodes."""
-    return {e.head}.union(*(heads(a) for a in e.args if isinstance(a, Expr)))
+    return {n.head for n in nodes(e)}
 
 
 def literal_only(e: Expr) -> bool:
@@ -80,14 +74,7 @@ def _typed(r: Rule, d: DType) -> bool:
 
 def bounded(r: Rule) -> set[str]:
     """The metavariables that guards know bounds of."""
-    found: set[str] = set()
-    stack = list(r.when)
-    while stack:
-        e = stack.pop()
-        if e.head == "fact":
-            found.add(e.args[1].args[0])
-        stack.extend(a for a in e.args if isinstance(a, Expr))
-    return found
+    return {n.args[1].args[0] for g in r.when for n in nodes(g) if n.head == "fact"}
 
 
 def built(e: Expr, leaves: dict[str, Value], like: DType) -> Value:
