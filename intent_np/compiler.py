@@ -6,11 +6,13 @@ the classes that are asked for, and at a call for a class that is new.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import shutil
 import tempfile
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -235,7 +237,7 @@ class Compilation:
         with self.lock, self.arena:
             printer = Printer(launch.function, self.target.compute_capability)
             source = printer.module()
-        with tempfile.TemporaryDirectory() as folder:
+        with _folder() as folder:
             compiled = compile_source(
                 source, launch.function.name, signature(launch), constants(launch), divisibility(launch), self.target,
                 launch.function.num_warps, launch.function.num_stages, folder, spans=printer.spans,
@@ -243,6 +245,20 @@ class Compilation:
         with self.lock, self.arena:
             plan = variant_plan(launch, holds, compiled)
         return Variant(plan, compiled.cubin, compiled.ptx, source, texts)
+
+
+@contextlib.contextmanager
+def _folder() -> Iterator[str]:
+    """A folder for the lower compiler; it stays where E601 names the source in it."""
+    folder, kept = tempfile.mkdtemp(prefix="intent-np-"), False
+    try:
+        yield folder
+    except IntentError as problem:
+        kept = problem.code == "E601"
+        raise
+    finally:
+        if not kept:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _last_before_triton() -> str:

@@ -50,6 +50,23 @@ def _shown_path(file: str) -> str:
     return file if relative.startswith(os.pardir) else relative
 
 
+def place_in(file: str, problem: BaseException) -> Span | None:
+    """Where an exception arose in the Python text `file`, or where that called what raised it; None if it did not."""
+    import linecache
+    import traceback
+
+    if isinstance(problem, SyntaxError) and problem.filename == file:
+        column = problem.offset or 1
+        return Span(file, problem.lineno or 1, column, column + 1, (problem.text or "").rstrip("\n"))
+    for frame in reversed(traceback.extract_tb(problem.__traceback__)):
+        if frame.filename == file and frame.lineno:
+            text = linecache.getline(file, frame.lineno).rstrip("\n")
+            begin = (frame.colno or 0) + 1
+            end = frame.end_colno + 1 if frame.end_lineno == frame.lineno and frame.end_colno else len(text) + 1
+            return Span(file, frame.lineno, begin, end, text)
+    return None
+
+
 class IntentError(Exception):
     """The base of every error that the project raises on purpose.
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from intent_np.errors import IntentError, Span, error
+from intent_np.errors import IntentError, error, place_in
 
 
 @dataclass(frozen=True)
@@ -131,20 +131,25 @@ def _of_file(path: Path, keep_going: bool) -> Iterator[Entry]:
 def load(path: Path) -> ModuleType:
     """The module in `path`, imported once under its dotted name from the folder above its outermost package.
 
-    Our own errors pass; anything else that the file raises becomes E007 with its traceback.
+    Our own errors pass; anything else that the file raises becomes E007 at its line, with what it calls behind it.
     """
+    file = path.resolve()
     try:
-        return _load(path.resolve())
+        return _load(file)
     except IntentError:
         raise
     except SyntaxError as problem:
-        place = problem.filename or str(path), problem.lineno or 1, problem.offset or 1
-        span = Span(*place, (problem.offset or 1) + 1, (problem.text or "").rstrip("\n"))
+        span = place_in(problem.filename or str(file), problem)
         fix = "correct the text: Python can't read it"
         raise error("E007", span, path=str(path), reason=f"SyntaxError: {problem.msg}", fix=fix) from None
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:
+        frames = traceback.extract_tb(problem.__traceback__)
+        own = next((i for i, f in reversed([*enumerate(frames)]) if f.filename == str(file)), len(frames))
+        detail = "".join(traceback.format_list(frames[own + 1 :]))
+        span = place_in(str(file), problem)
         reason = f"{type(problem).__name__}: {problem}"
-        raise error("E007", path=str(path), reason=reason, detail=traceback.format_exc(limit=-3)) from problem
+        fix = "correct the line: a file of kernels is imported, and executed by that" if span else ""
+        raise error("E007", span, path=str(path), reason=reason, fix=fix, detail=detail) from problem
 
 
 def _load(path: Path) -> ModuleType:

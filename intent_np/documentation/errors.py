@@ -1,8 +1,12 @@
-"""The index of errors."""
+"""The index of errors, each with its example and what is said of it."""
 
 from __future__ import annotations
 
-from intent_np.error_codes import CODES, REMARKS
+import re
+from collections.abc import Iterator
+
+from intent_np.documentation.examples import Example, examples
+from intent_np.error_codes import CODES, REMARKS, ErrorCode
 
 _CHAPTERS = {
     "E0": "The language used outside its place",
@@ -20,14 +24,35 @@ _CHAPTERS = {
 
 def error_index() -> str:
     """All errors by chapter, then the remarks."""
+    shown = examples()
     lines: list[str] = []
     for prefix, chapter in _CHAPTERS.items():
         lines += [f"## {prefix}: {chapter}", ""]
         for row in CODES.values():
             if row.code.startswith(prefix):
-                lines += [f"**{row.code}** {row.title} · `{row.kind}`", "", f"{row.why}"]
-                lines += [f"*Expected:* {row.expected}"] if row.expected else []
-                lines += [f"*Fix:* {row.fix.replace('{{', '{').replace('}}', '}')}", ""]
+                lines += [*_declared(row), "", *_example(shown[row.code]), ""]
     lines += ["## P: Remarks", ""]
     lines += [f"**{code}** {text}" for code, text in REMARKS.items()]
     return "\n".join(lines)
+
+
+def _declared(row: ErrorCode) -> Iterator[str]:
+    yield from (f"**{row.code}** {row.title} · `{row.kind}`", "", row.why)
+    if row.expected:
+        yield f"*Expected:* {row.expected}"
+    yield f"*Fix:* {row.fix.replace('{{', '{').replace('}}', '}')}"
+
+
+def _example(example: Example) -> Iterator[str]:
+    if example.text:
+        yield from (f"```{'python' if example.file.endswith('.py') else 'text'}", example.text.rstrip(), "```", "")
+    yield from ("```console", f"$ {example.command}") if example.command else ("```text",)
+    yield from (lasting(example.told()), "```")
+
+
+def lasting(said: str) -> str:
+    """What is said, less what differs from run to run, or with each change of a line elsewhere: addresses, the place of
+    a kept file, and the line of a defect."""
+    said = re.sub(r"\b0x[0-9a-f]+", "0x…", said)
+    said = re.sub(r"\S*/(?=kernel\.py)", "…/", said)
+    return re.sub(r"(?m)^(E901 .*\.py):\d+$", r"\1:…", said)

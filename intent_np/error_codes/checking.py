@@ -4,14 +4,6 @@ from .declare import CHECK, ErrorCode
 
 ROWS = (
     ErrorCode(
-        "E501",
-        CHECK,
-        "'{name}' differs from its oracle",
-        "The result is outside the error bound, so that some step of the compilation or the kernel is wrong.",
-        "compare the levels with: intent-np opt, or --stop-after, to find the first one that differs",
-        "every element inside the bound",
-    ),
-    ErrorCode(
         "E502",
         CHECK,
         "an access to '{name}' is outside the resource",

@@ -9,6 +9,7 @@ An installed package offers such a module under the entry point group `intent_np
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import sys
 from collections.abc import Iterable
@@ -18,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from ..errors import error
+from ..errors import Span, error, place_in
 from ..terms.language import Language
 from .pattern import Expr, Rule, nodes
 from .rule_set import RuleSet, Table, active
@@ -61,7 +62,7 @@ _BUILT_IN = {t.name for t in BUILTIN.tables}
 def _installed() -> RuleSet:
     """The built-in rules and those of installed packages."""
     offered = sorted(entry_points(group=GROUP), key=lambda e: e.name)
-    return BUILTIN.extended(*(_table(e.load(), e.name) for e in offered))
+    return BUILTIN.extended(*(_table(e.load(), e.name, e.value) for e in offered))
 
 
 def load(path: str) -> Table:
@@ -78,18 +79,18 @@ def load(path: str) -> Table:
     try:
         spec.loader.exec_module(module)
     except Exception as e:
-        raise error("E803", path=path, found=f"{type(e).__name__}: {e}", how="it must be imported without error") from e
+        span, found = place_in(spec.origin or path, e), f"{type(e).__name__}: {e}"
+        raise error("E803", span, path=path, found=found, how="it must be imported without error") from e
     finally:
         del sys.modules[spec.name]
-    return _table(module, file.stem)
+    return _table(module, file.stem, path)
 
 
-def _table(module: ModuleType, name: str) -> Table:
-    path = getattr(module, "__file__", None) or name
+def _table(module: ModuleType, name: str, path: str) -> Table:
     rules = getattr(module, "RULES", None)
     if not isinstance(rules, tuple) or not rules or not all(isinstance(r, Rule) for r in rules):
         found = "no RULES" if rules is None else f"RULES is {type(rules).__name__} of other things, or empty"
-        raise error("E803", path=path, found=found, how="RULES = (rule(...), ...)")
+        raise error("E803", _line(module, "RULES"), path=path, found=found, how="RULES = (rule(...), ...)")
     language: Language | None = None
     given: dict[str, Any] = {}
     if any(r.left.head == "term" for r in rules):
@@ -100,10 +101,26 @@ def _table(module: ModuleType, name: str) -> Table:
         given = {"functions": {**FUNCTIONS, **getattr(module, "FUNCTIONS", {})}, "measure": _measure(module)}
     for r in rules:
         if (r.left.head == "term") != (language is not None):
-            raise error("E803", path=path, found=f"{r.name} is of another kind", how="split the table in two")
+            found = f"{r.name} is of another kind"
+            raise error("E803", _line(module, r.name), path=path, found=found, how="split the table in two")
         if (what := wrong_with(r, language, given.get("functions", {}))) is not None:
-            raise error("E803", path=path, found=f"{r.name}: {what}", how="correct the rule")
+            found = f"{r.name}: {what}"
+            raise error("E803", _line(module, r.name), path=path, found=found, how="correct the rule")
     return Table.of(module, name, language=language, **given)
+
+
+def _line(module: ModuleType, name: str) -> Span | None:
+    """Where the text of a module says a name first, as one that it assigns or as the text that names a rule."""
+    try:
+        text = Path(module.__file__ or "").read_text(encoding="utf-8")
+        tree = ast.parse(text)
+    except (OSError, ValueError, SyntaxError):
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and node.value == name or isinstance(node, ast.Name) and node.id == name:
+            line = text.splitlines()[node.lineno - 1]
+            return Span(str(module.__file__), node.lineno, node.col_offset + 1, (node.end_col_offset or 0) + 1, line)
+    return None
 
 
 def _measure(module: ModuleType) -> Any:

@@ -119,7 +119,7 @@ def load(path: str | os.PathLike[str], *, revive: Revive | None = None) -> Artif
         variants = [_variant(name, contents) for name in head["variants"]]
         remarks = [Remark(**one) for one in head["remarks"]]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
-        raise error("E705", path=str(place), found=f"{type(problem).__name__}: {problem}") from problem
+        raise error("E705", path=str(place), found=_said(problem)) from problem
     described: dict[str, Any] = {"texts": texts, "remarks": remarks, "facts": head["facts"]}
     if target.is_gpu:
         return DeviceArtifact(kernel, target, variants, **described)
@@ -128,7 +128,7 @@ def load(path: str | os.PathLike[str], *, revive: Revive | None = None) -> Artif
     try:
         machine = revive(kernel, target, texts)
     except (ValueError, KeyError) as problem:
-        raise error("E705", path=str(place), found=f"{type(problem).__name__}: {problem}") from problem
+        raise error("E705", path=str(place), found=_said(problem)) from problem
     return HostArtifact(kernel, target, machine, **described)
 
 
@@ -145,6 +145,11 @@ def _checked(path: Path, digest: str) -> bytes:
     if _digest(content) != digest:
         raise ValueError(f"{path.name} is not the file that was saved")
     return content
+
+
+def _said(problem: Exception) -> str:
+    """An exception in words; the class says what a text alone does not."""
+    return str(problem) if type(problem) is ValueError else f"{type(problem).__name__}: {problem}"
 
 
 def _check_is_artifact(place: Path) -> None:
