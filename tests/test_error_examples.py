@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 import intent_np as intent
-import intent_np.language as I
-
 from intent_np.documentation import errors
 from intent_np.documentation.examples import Example, examples
 from intent_np.error_codes import CODES
 from intent_np.target import SM_80
+from tests.sources import executed
+
+FILL = '@intent.kernel\ndef fill(y: I.Out[I.f32, ("N",)]):\n    y[:] = 1.0\n'
 
 
 def test_every_code_has_an_example_and_no_other() -> None:
@@ -48,16 +49,12 @@ def test_an_example_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> No
     assert not [name for name in sys.modules if "example" in name and name.startswith("intent_np_script")]
 
 
-@intent.kernel
-def fill(y: I.Out[I.f32, ("N",)]):
-    y[:] = 1.0
-
-
 def test_source_that_is_refused_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    fill = executed(FILL)["fill"]
     with pytest.raises(intent.ProviderError) as caught:
         intent.compile(fill, target=dataclasses.replace(SM_80, name="sm_35", capability=(3, 5)))
     (path,) = re.findall(r"source, (.*)", caught.value.fix)
     assert "@triton.jit" in Path(path).read_text()
     intent.compile(fill, target="sm_80")
-    assert [*tmp_path.iterdir()] == [Path(path).parent]
+    assert [*tmp_path.glob("intent-np-*")] == [Path(path).parent]

@@ -30,24 +30,23 @@ def error_index() -> str:
         lines += [f"## {prefix}: {chapter}", ""]
         for row in CODES.values():
             if row.code.startswith(prefix):
-                lines += [*_declared(row), "", *_example(shown[row.code]), ""]
+                lines += [*_shown(row, shown[row.code]), ""]
     lines += ["## P: Remarks", ""]
     lines += [f"**{code}** {text}" for code, text in REMARKS.items()]
     return "\n".join(lines)
 
 
-def _declared(row: ErrorCode) -> Iterator[str]:
-    yield from (f"**{row.code}** {row.title} · `{row.kind}`", "", row.why)
-    if row.expected:
-        yield f"*Expected:* {row.expected}"
-    yield f"*Fix:* {row.fix.replace('{{', '{').replace('}}', '}')}"
-
-
-def _example(example: Example) -> Iterator[str]:
+def _shown(row: ErrorCode, example: Example) -> Iterator[str]:
+    """What is declared, as far as the message of the example does not say it, then the example and its message."""
+    said = lasting(example.told())
+    yield from (f"**{row.code}** {row.title} · `{row.kind}`", "")
+    texts = {"": row.why, "*Expected:* ": row.expected, "*Fix:* ": row.fix.replace("{{", "{").replace("}}", "}")}
+    declared = [label + text for label, text in texts.items() if text and text not in said]
+    yield from (*declared, "") if declared else ()
     if example.text:
         yield from (f"```{'python' if example.file.endswith('.py') else 'text'}", example.text.rstrip(), "```", "")
     yield from ("```console", f"$ {example.command}") if example.command else ("```text",)
-    yield from (lasting(example.told()), "```")
+    yield from (said, "```")
 
 
 def lasting(said: str) -> str:
