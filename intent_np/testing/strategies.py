@@ -27,6 +27,8 @@ from ..terms.dtypes import DTYPES, DType
 from ..terms.index import Value
 from ..terms.language import Language
 from ..terms.operators import OPERATORS, Op
+from .generator.choices import Choices
+from .generator.kernels import Config, RandomKernel, made
 
 NAMES = (
     "x", "M", "N", "acc", "load", "select", "view", "axis", "valid", "after", "fill", "as", "true", "inf", "nan",
@@ -200,4 +202,16 @@ def _levels(t: Term) -> int:
     return found
 
 
-__all__ = ["FLOATS", "INTEGERS", "NAMES", "terms"]
+@st.composite
+def kernels(draw: st.DrawFn, config: Config | None = None) -> RandomKernel:
+    """Kernels over all constructs of the language, as source that is read, with the kernel it defines.
+
+        @given(kernels())
+        def test_mine(random):
+            random.kernel.capture({})        # random.source is what an author would have written
+
+    They shrink to fewer and simpler statements."""
+    return made(Choices(lambda low, high: draw(st.integers(low, high))), config or Config())
+
+
+__all__ = ["FLOATS", "INTEGERS", "NAMES", "kernels", "terms"]
