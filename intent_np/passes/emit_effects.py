@@ -22,6 +22,7 @@ from ..terms.normal import Carry, Load, Proj, Recur, Store, Update, View, builti
 from ..terms.updates import Found
 from .dependences import apart_now
 from .emit_values import Values
+from .order_updates import changing
 from .scopes import LEAVES, Scope, changes, integral, overtaken, read_later, writes
 
 
@@ -86,7 +87,7 @@ class Effects(Values):
         before = {*self._loops_before(e), *([e.loop] if isinstance(e, Perform) else ())}
         done = lambda loop: loop in before or loop in self.home(loop).done  # noqa: E731
         here = self.scope.slices()
-        stores = [s for s in find(e, Store) if s.view.name in views]
+        stores = [s for s in changing(e) if s.view.name in views]
         meets = lambda t: not all(apart_now(s, t, here) for s in stores if s.view.names & t.view.names)  # noqa: E731
         return read_later(others, views, here, done, self.phase, meets)
 
@@ -113,7 +114,7 @@ class Effects(Values):
         valid = None if e.valid is None else self.emit(e.valid)
         over = tuple(a.size for a in e.over if not isinstance(a, Point))  # type: ignore[attr-defined]
         index, operands = (tuple(parts[c] for c in x) for x in (e.index, e.operands))
-        new = inherit(e, replace(e, index=index, operands=operands, over=over, valid=valid, within=()))
+        new = inherit(e, replace(e, index=index, operands=operands, over=over, valid=valid, within=(), turn=None))
         if e not in self.asked:
             self.scope.body.append(new)
             return

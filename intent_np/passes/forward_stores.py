@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..rules.simplify import node
-from ..terms.core import find, inherit, replace, walk
-from ..terms.index import Const, select
+from ..terms.core import inherit, replace, walk
+from ..terms.index import Const, conjuncts, select
 from ..terms.normal import NORMAL, Begin, Load, Program, Recur, Store
 from .base import nanopass
+from .order_updates import changing
 
 
 @nanopass(NORMAL, NORMAL)
@@ -38,7 +39,7 @@ def _order(effects: tuple[Any, ...], last: dict[Any, Any], before: dict[Any, Any
     order: list[Any] = []
     for e in effects:
         if isinstance(e, Recur):
-            stored = {t.view for t in find(e.effects, Store)}
+            stored = {t.view for t in changing(*e.effects)}
             order += _order(e.effects, last | dict.fromkeys(stored, Begin(e.turn)), before)
             last |= dict.fromkeys(stored, e)
         else:
@@ -50,14 +51,19 @@ def _order(effects: tuple[Any, ...], last: dict[Any, Any], before: dict[Any, Any
 def _forward(load: Load, before: dict[Any, Any], done: dict[Any, Any]) -> Any:
     """What a load gives, told from the stores at its own address; those under a condition leave what was there."""
     t, stores, after = done[load], [], load.after
+    asked = set(conjuncts(t.valid))
     while isinstance(after, Store) and done[after].index == t.index:
         stores.append(done[after])
-        if stores[-1].valid is None:
+        if asked.issuperset(conjuncts(stores[-1].valid)):  # whoever asks has stored
             break
         after = before[after]
     else:
+        if not t.needs <= frozenset().union(*(s.needs for s in stores)):
+            return t  # what was there would have to be read in front of a loop that only stands behind the store
         t = replace(t, after=None if after is None else done[after])
+    if stores and asked.issuperset(conjuncts(stores[-1].valid)):
+        t = stores.pop().value
     for s in reversed(stores):
         t = s.value if s.valid is None else node(select(s.valid, s.value, t))
-    guarded = stores and done[load].valid is not None
+    guarded = t is not done[load] and done[load].valid is not None
     return node(select(done[load].valid, t, Const(load.fill, load.type))) if guarded else t  # type: ignore[arg-type]

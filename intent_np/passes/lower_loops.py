@@ -18,6 +18,7 @@ from ..terms.core import arena, inherit, named, replace
 from ..terms.index import Value, conjunction, const, lt
 from ..terms.normal import Axis, Carry, Coord, Effect, Final, Load, Recur, Turn
 from ..terms.ordered import Rewritten, evaluated
+from ..terms.updates import Found
 from .lower_regions import Positions, refused
 from .lower_updates import UpdateLowering
 
@@ -151,7 +152,7 @@ def _carry(turn: Turn, number: int, v: Any, lanes: Iterable[Any]) -> Carry:
 
 def behind(p: Value) -> bool:
     """Whether an index follows from what statements did."""
-    return any(isinstance(t, Final) or isinstance(t, Load) and t.after is not None for t in evaluated(p))
+    return any(isinstance(t, (Final, Found)) or isinstance(t, Load) and t.after is not None for t in evaluated(p))
 
 
 def guarded(v: Any, condition: Value | None, entered: tuple[tuple[Turn, Value | None], ...] = ()) -> Any:

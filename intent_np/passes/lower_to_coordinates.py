@@ -10,7 +10,7 @@ reduction over it and of a store are one axis.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any
 
 from ..errors import error
@@ -385,14 +385,12 @@ class _Lowering(LoopLowering):
     def effects(self, body: tuple[Any, ...], guards: tuple[Value, ...]) -> list[Any]:
         out: list[Any] = []
         if any(is_const(g, False) for g in guards):
-            self.never.update(t for t in L.performed(*body) if isinstance(t, L.Ordered))
+            self.never.update(_loops(body))
             return out
         for s in body:
             match s:
                 case L.Write():
                     out.append(self._write(s, guards))
-                case L.Accumulate() | L.Atomic() if self.open:
-                    raise error("E708", _span(s), construct=f"{s.spelled} in an ordered loop")
                 case L.Accumulate() | L.Atomic():
                     out.append(self.update(s, guards))
                 case L.Parallel():
@@ -415,7 +413,7 @@ class _Lowering(LoopLowering):
         """The effects of a loop, at its points."""
         outer, within = self.points, self.within
         self.points = (*outer, *(next(iter(self.at(p).lanes)) for p in s.points))
-        if not within:
+        if not within and not self.open:  # the points of different iterations have an order
             self.loops += 1
             self.within = self.loops, len(s.points)
         out = self.effects(s.body, guards)
@@ -480,6 +478,19 @@ def _kept_domain(s: Any, d: L.Domain | None) -> L.Domain | None:
     """The domain of a dimension that a subscript keeps whole, else the subscript's own."""
     whole = isinstance(s, L.Along) and d is not None and s.domain.extent is d.extent
     return d if whole else getattr(s, "domain", None)
+
+
+def _loops(body: tuple[Any, ...]) -> Iterator[L.Ordered]:
+    """The ordered loops that stand among these statements; values may name others, which stand before them."""
+    for s in body:
+        match s:
+            case L.Branch():
+                yield from _loops((*s.then, *s.otherwise))
+            case L.Parallel():
+                yield from _loops(s.body)
+            case L.Ordered():
+                yield s
+                yield from _loops(s.body)
 
 
 def _span(t: Any) -> Any:

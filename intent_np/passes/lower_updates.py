@@ -16,8 +16,8 @@ from ..rules.simplify import node
 from ..terms import logical as L
 from ..terms.core import inherit
 from ..terms.dtypes import DType, i8, i16, i32, i64
-from ..terms.index import Cast, Value, apply, conjunction
-from ..terms.normal import Axis, Effect, View
+from ..terms.index import Cast, Value, apply, conjunction, const
+from ..terms.normal import Axis, Effect, Turn, View
 from ..terms.updates import Found, Update
 from .lower_regions import Positions, refused
 from .lower_scans import ScanLowering
@@ -39,6 +39,8 @@ class UpdateLowering(ScanLowering):
         self.within: tuple[int, ...] = ()
 
     indices_at: Callable[[tuple[L.Subscript, ...], Positions], Positions]
+    inside: Callable[[Any, Value | None], Any]
+    turn: Turn | None
 
     @abstractmethod
     def lanes(self, subscripts: tuple[L.Subscript, ...]) -> tuple[Positions, tuple[Axis, ...]]:
@@ -61,14 +63,14 @@ class UpdateLowering(ScanLowering):
             values: list[Any] = [self.at(*self.fitted(v, positions)) for v in given]
             valid = None if s.valid is None else self.at(*self.fitted(s.valid, positions))
             index = self.indices_at(s.subscripts, positions)
-        condition = conjunction(*guards, valid)
-        if condition is not None:
-            values = [self.guarded(v, condition) for v in values]
-            index = tuple(self.guarded(i, condition) for i in index)
+        under = conjunction(*guards)
+        condition = conjunction(under, None if valid is None else self.inside(valid, under))
+        values = [self.inside(v, condition) for v in values]
+        index = tuple(self.inside(i, condition) for i in index)
         again = self.count.setdefault(s.view, 0)
         self.count[s.view] += 1
         made = Update(
-            s.view, index, operation, tuple(values), over, combine, order, condition, self.within, again
+            s.view, index, operation, tuple(values), over, combine, order, condition, self.within, again, self.turn
         )  # fmt: skip
         if isinstance(s, L.Atomic):
             self.updates[s] = made, positions
@@ -77,6 +79,8 @@ class UpdateLowering(ScanLowering):
 
     def found(self, v: L.Old | L.Succeeded, where: Positions) -> Any:
         """What an access found, or whether that was what it expected."""
+        if v.access not in self.updates:  # it stands where no statement is ever performed
+            return const(0, L.element(v.type))
         update, positions = self.updates[v.access]
         if where != positions:
             raise refused(v, "what an atomic access found, at other places than its own")

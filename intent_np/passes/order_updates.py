@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..terms.normal import Load, Store
+from ..terms.normal import Load, Recur, Store
 from ..terms.ordered import evaluated
 from ..terms.updates import Found, Update, ordered
 from .dependences import Dependence, disjoint, injective, loops_used
-from .dependences import _own as own_elements
+
+COMMUTING = ("add", "and", "or", "xor", "max", "min")
+"""What integers may have done to them in any order."""
 
 
 def changing(*roots: Any) -> list[Any]:
@@ -22,26 +24,29 @@ def changing(*roots: Any) -> list[Any]:
 
 
 def update_dependences(effects: Sequence[Any]) -> Iterator[Dependence]:
-    """The dependences in which an update takes part."""
+    """The dependences in which an update takes part.  One of an ordered loop has those of its iterations, too."""
     used = loops_used(effects)
     inside = [evaluated(e, *(effects[k] for k in used[i])) for i, e in enumerate(effects)]
-    place = {e: i for i, e in enumerate(effects)}
+    place = {t: i for i, e in enumerate(effects) for t in changing(e) if isinstance(t, Update)}
+    asked = {t.update for terms in inside for t in terms if isinstance(t, Found)}
     for i, e in enumerate(effects):
         for t in inside[i]:
-            if isinstance(t, Found):
+            if isinstance(t, Found) and place[t.update] != i:
                 yield Dependence(place[t.update], i, frozenset(t.update.over))
-            for k in (place[u] for u in effects if isinstance(u, Update) and isinstance(t, Load)):
-                if t.view is effects[k].view and not disjoint(effects[k], t):
-                    yield Dependence(min(i, k), max(i, k), _points(effects[k], t))
-            if isinstance(e, Update) and isinstance(t, Load):
-                for k, s in ((k, s) for k, other in enumerate(effects) for s in changing(other)):
-                    if isinstance(s, Store) and s.view is t.view and not disjoint(s, t):
-                        yield Dependence(min(i, k), max(i, k), own_elements(s.index, t.index))
-        for k in range(i):
-            pairs = ((a, b) for a in changing(effects[k]) for b in changing(e))
-            for a, b in pairs:
-                if (isinstance(a, Update) or isinstance(b, Update)) and conflict(a, b):
-                    yield Dependence(k, i, _points(a, b))
+            for u, k in place.items():
+                if isinstance(t, Load) and t.view is u.view and not disjoint(u, t):
+                    yield Dependence(min(i, k), max(i, k), _points(u, t))
+        for k in range(i + isinstance(e, Recur)):
+            for a, b in ((a, b) for a in changing(effects[k]) for b in changing(e)):
+                if isinstance(a, Update) or isinstance(b, Update):
+                    if conflict(a, b) and not (_commute(a, b) and not asked & {a, b}):
+                        yield Dependence(k, i, _points(a, b))
+
+
+def _commute(a: Any, b: Any) -> bool:
+    """Whether two updates leave the same in either order; what they find may differ."""
+    same = isinstance(a, Update) and isinstance(b, Update) and a.operation == b.operation
+    return same and (a.operation == "load" or a.operation in COMMUTING and a.view.dtype.is_integer)
 
 
 def conflict(a: Any, b: Any) -> bool:

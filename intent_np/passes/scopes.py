@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..rules.affine import affine
 from ..terms.blocked import Loop, Perform, Slice
 from ..terms.core import find
 from ..terms.gpu import Var
 from ..terms.grouped import Sync
 from ..terms.index import Const, Extent, Param, Physical, Stride, Value, is_op
-from ..terms.normal import Combine, Load, Turn, View
+from ..terms.normal import Combine, Coord, Load, Store, Turn, Update, View
 from ..terms.ordered import evaluated
 from ..terms.updates import Found
 from .order_updates import changing
@@ -120,12 +121,26 @@ def changes(*effects: Any) -> set[str]:
 
 
 def overtaken(effect: Any) -> list[Load]:
-    """Loads in the loops of an effect of what earlier iterations store elsewhere in them."""
+    """Loads in the loops of an effect of what earlier blocks store elsewhere in them."""
     if not isinstance(effect, Perform):
         return []
-    stores = {s.view: s.index for s in changing(effect)}
-    loads = (t for t in evaluated(effect) if isinstance(t, Load) and t.after is None and t.needs)
-    return [t for t in loads if t.view in stores and t.index != stores[t.view]]
+    changed = changing(effect)
+    loads = (t for t in evaluated(effect) if isinstance(t, Load) and t.needs & _looped(effect))
+    return [t for t in loads if any(s.view is t.view and not (s.index == t.index and _apart(s)) for s in changed)]
+
+
+def _looped(effect: Perform) -> frozenset[Any]:
+    """The slices whose loops an effect is."""
+    return frozenset((effect.loop.slice,)).union(*(frozenset((t.slice,)) for t in find(effect, Loop)))
+
+
+def _apart(s: Store | Update) -> bool:
+    """Whether no two lanes or blocks change one element: those of a store never do."""
+    if isinstance(s, Store):
+        return True
+    varying = ([k for k in affine(i) if k is not None and k.lanes] for i in s.index)
+    told = {k.axis for own in varying if len(own) == 1 for k in own if isinstance(k, Coord)}
+    return all(a in told for a in s.over if a.coordinate_axes()[0])
 
 
 def read_later(

@@ -133,12 +133,13 @@ class _Syncs:
         for i, e in enumerate((*body.effects, None)):
             out += [body.syncs[i]] if i in body.syncs else []
             if isinstance(e, Recur):
+                inside = self._rebuilt(e)  # first: states may be what its updates found
                 value = lambda v: self._value(v, self.done)  # noqa: E731
                 performed = {t: new for t, new in self.done.items() if isinstance(t, Effect)}
                 states: Any = tuple(value(s) for s in e.states)
                 inits, yields = (tuple(value(v) for v in vs) for vs in (e.inits, e.yields))
                 asked = None if e.condition is None else self._value(e.condition, Rewritten(performed), e)
-                out.append(inherit(e, Recur(value(e.turn), states, inits, yields, self._rebuilt(e), asked)))
+                out.append(inherit(e, Recur(value(e.turn), states, inits, yields, inside, asked)))
             elif e is not None:
                 out.append(self._value(e, self.done))
         return tuple(out)
@@ -173,8 +174,11 @@ def _come_again(s: Any, t: Any, turn: Turn, inside: set[Turn]) -> bool:
     """Whether an iteration may store by `t` to an element that an earlier one stored to by `s`, in another lane."""
     if s.view is not t.view or disjoint(s, t):
         return False
-    if s.index == t.index and not any(i.needs & inside for i in t.index):
-        return False
+    if isinstance(s, Update) or isinstance(t, Update):
+        if not conflict(s, t):
+            return False
+    elif s.index == t.index and not any(i.needs & inside for i in t.index):
+        return False  # a store has no element in two lanes
     return not any(x is y and _moves(x, turn, inside) for x, y in zip(s.index, t.index, strict=True))
 
 

@@ -6,9 +6,10 @@ from typing import Any
 
 from .accesses import Effect, View, check_access
 from .combines import Combine
-from .core import Term, term
+from .core import NO_AXES, Term, term
 from .dtypes import DType
 from .index import AxisLike, Value
+from .ordered import Turn
 
 OPERATIONS = (
     "load", "store", "exchange", "add", "max", "min", "and", "or", "xor", "compare_exchange", "combine",
@@ -25,7 +26,8 @@ class Update(Effect):
     order.  Lanes that are not `valid` touch nothing.
 
     `order` is the memory order.  `within` names the outermost `parallel` around it and counts the axes of `over` that
-    are its points: updates of different points of one have no order.  `again` counts as that of a store.
+    are its points: updates of different points of one have no order.  `again` counts as that of a store.  In an ordered
+    loop it happens in each iteration, `turn`.
     """
 
     view: View
@@ -38,9 +40,10 @@ class Update(Effect):
     valid: Value | None = None
     within: tuple[int, ...] = ()
     again: int = 0
+    turn: Turn | None = None
     syntax = (
         "update {view}[{index}] by {operation} of ({operands}) over ({over}){ as |combine|} {order}{ valid (|valid|)}"
-        "{ within |within|}{ again |again|}"
+        "{ within |within|}{ again |again|}{ in |turn|}"
     )
 
     def infer(self) -> None:
@@ -58,7 +61,8 @@ class Update(Effect):
     def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
         lanes, needs = Term.axes(self)
         own = [a.coordinate_axes() for a in self.over]
-        return lanes.union(*(lane for lane, _ in own)), needs.union(*(need for _, need in own))
+        inside = NO_AXES if self.turn is None else frozenset((self.turn,))
+        return lanes.union(*(lane for lane, _ in own)), needs.union(inside, *(need for _, need in own))
 
 
 @term

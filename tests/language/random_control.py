@@ -36,11 +36,17 @@ class _Language:
 
     def __getattr__(self, name: str) -> Any:
         return {
-            "parallel": lambda d: d, "domain": range, "cast": lambda v, d: np.int64(v),
+            "parallel": lambda d: d, "domain": range, "cast": lambda v, d: np.int64(v), "exchange": _exchange,
         }.get(name, self)  # fmt: skip
 
     def __getitem__(self, _: Any) -> None:
         return None
+
+
+def _exchange(target: np.ndarray, index: Any, value: Any) -> Any:
+    old = target[index]
+    target[index] = value
+    return old
 
 
 class _Intent:
@@ -92,6 +98,8 @@ class Programs:
         kind = r.randrange(9 if depth else 3)
         if kind == 0 and members:
             i = r.choice(members)
+            if r.random() < 0.4:
+                return [f"b = (b + I.atomic.exchange(y, (p, {i}), {self.operand(members)})) % 103"]
             return [f"y[p, {i}] = (y[p, {i}] * 3 + {self.operand(members)}) % 107"]
         if kind < 3:
             name, modulus = r.choice((("a", 101), ("b", 103)))

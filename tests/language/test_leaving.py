@@ -246,3 +246,21 @@ def test_a_read_in_a_branch_stays_where_it_stands(run):
     np.testing.assert_array_equal(x, np.where(x0 > 2, x0 * 2, x0 + 5) + 1)
     np.testing.assert_array_equal(y, x0)
     np.testing.assert_array_equal(z, np.where(x0 > 2, x0 * 2, x0))
+
+
+@intent.kernel
+def exchanged_or_not(flag: I.In[I.i64, (1,)], y: I.InOut[I.i64, ("N",)], z: I.Out[I.i64, (1,)]):
+    b = I.cast(5, I.i64)
+    if flag[0] == 1:
+        b = b + 1
+    else:
+        for i in range(y.shape[0]):
+            b = b + I.atomic.exchange(y, i, b)
+    z[0] = b
+
+
+def test_a_loop_of_a_branch_that_is_not_taken_exchanges_nothing(run):
+    for flag, kept, found in ((1, [8, 8], 6), (0, [5, 13], 21)):
+        y, z = np.full(2, 8), np.zeros(1, np.int64)
+        run(exchanged_or_not, flag=np.array([flag]), y=y, z=z)
+        assert (y.tolist(), z.tolist()) == (kept, [found])

@@ -297,3 +297,121 @@ def under_a_branch(x: I.In[I.f32, ("N",)], flag: I.bool, y: I.Out[I.f32, ("N",)]
     else:
         for i in range(x.shape[0]):
             y[i] = -x[i]
+
+
+# ---- updates
+
+
+@intent.fn
+def total(a, b):
+    return a + b
+
+
+@case(x=RNG.integers(0, 5, (3, 40)).astype(np.int32), y=few(3, 5, dtype=np.int32))
+@intent.kernel
+def tallied(x: I.In[I.i32, ("P", "N")], y: I.InOut[I.i32, ("P", 5)]):
+    for p in I.parallel(I.domain(0, x.shape[0])):
+        for i in range(x.shape[1]):
+            I.atomic.add(y, (p, I.assume_in_bounds(I.cast(x[p, i], I.index), y, axis=1)), 1)
+
+
+@case(x=few(6, 70), at=RNG.integers(0, 20, (6, 70)).astype(np.int32), y=few(20), seen=blank(6, 20))
+@intent.kernel
+def added_in_turn(
+    x: I.In[I.f32, ("T", "N")], at: I.In[I.i32, ("T", "N")], y: I.InOut[I.f32, ("M",)],
+    seen: I.Out[I.f32, ("T", "M")],
+):  # fmt: skip
+    """Each iteration reads what it and earlier ones brought together."""
+    for t in range(x.shape[0]):
+        places = I.assume_in_bounds(I.cast(at[t, :], I.index), y)
+        I.scatter_reduce(y, (places,), x[t, :], combine=total)
+        seen[t, :] = y[:] * 2.0
+
+
+@case(x=few(4, 30, dtype=np.int32), count=np.zeros(4, np.int64), y=blank(4, 30, dtype=np.int32))
+@intent.kernel
+def kept_in_order(x: I.In[I.i32, ("P", "N")], count: I.InOut[I.i64, ("P",)], y: I.InOut[I.i32, ("P", "N")]):
+    """What an update finds is where an iteration stores."""
+    for p in I.parallel(I.domain(0, x.shape[0])):
+        for i in range(x.shape[1]):
+            if x[p, i] > 0:
+                slot = I.atomic.add(count, p, 1)
+                y[p, I.assume_in_bounds(I.cast(slot, I.index), y, axis=1)] = x[p, i]
+
+
+@case(
+    x=np.array([[3, 19, 3, 11, 35], [0, 8, 16, 8, 24]], np.int32), table=np.full((2, 8), -1, np.int32), steps=blank(2)
+)
+@intent.kernel
+def inserted(x: I.In[I.i32, ("P", "N")], table: I.InOut[I.i32, ("P", 8)], steps: I.Out[I.f32, ("P",)]):
+    """A hash table with linear probing: a loop that ends by what an update found."""
+    for p in I.parallel(I.domain(0, x.shape[0])):
+        taken = I.cast(0.0, I.f32)
+        for i in range(x.shape[1]):
+            key, at, done = x[p, i], I.cast(x[p, i] % 8, I.index), False
+            while not done:
+                place = (p, I.assume_in_bounds(at, table, axis=1))
+                r = I.atomic.compare_exchange(table, place, expected=-1, desired=key)
+                done = r.success | (r.old_value == key)
+                at = (at + 1) % 8
+                taken = taken + 1.0
+        steps[p] = taken
+
+
+@case(left=np.array([3, 0, 5, 1], np.int32), y=blank(4, 6))
+@intent.kernel
+def counted_down(left: I.InOut[I.i32, ("P",)], y: I.InOut[I.f32, ("P", 6)]):
+    """Asking the condition changes memory."""
+    for p in I.parallel(I.domain(0, left.shape[0])):
+        i = 0
+        while I.atomic.add(left, p, -1) > 0:
+            y[p, I.assume_in_bounds(i, y, axis=1)] = I.cast(i, I.f32)
+            i = i + 1
+
+
+@case(x=few(3, 12), last=few(3), y=blank(3, 12))
+@intent.kernel
+def handed_on(x: I.In[I.f32, ("P", "N")], last: I.InOut[I.f32, ("P",)], y: I.Out[I.f32, ("P", "N")]):
+    for p in I.parallel(I.domain(0, x.shape[0])):
+        total = I.cast(0.0, I.f32)
+        for i in range(x.shape[1]):
+            if x[p, i] >= 0.0:
+                total = total + I.atomic.exchange(last, p, x[p, i])
+            else:
+                last[p] = last[p] + 1.0
+            y[p, i] = total
+        I.atomic.add(last, p, total)
+
+
+@case(
+    source=RNG.integers(0, 40, 90).astype(np.int32),
+    target=RNG.integers(0, 40, 90).astype(np.int32),
+    label=RNG.permutation(40).astype(np.int32),
+    T=4,
+)
+@intent.kernel
+def spreading(source: I.In[I.i32, (90,)], target: I.In[I.i32, (90,)], label: I.InOut[I.i32, ("V",)], T: I.index):
+    """Labels go along edges: every edge of an iteration reads what the iteration before left."""
+    for _ in range(T):
+        sent = I.gather(label, I.assume_in_bounds(I.cast(source[:], I.index), label))
+        I.scatter_reduce(label, (I.assume_in_bounds(I.cast(target[:], I.index), label),), sent, combine=least)
+
+
+@intent.fn
+def least(a, b):
+    return I.minimum(a, b)
+
+
+@case(x=few(5, 33), at=RNG.integers(0, 7, (5, 33)).astype(np.int32), y=few(7), z=few(7, dtype=np.int32))
+@intent.kernel
+def over_lanes(
+    x: I.In[I.f32, ("T", "N")], at: I.In[I.i32, ("T", "N")], y: I.InOut[I.f32, ("M",)], z: I.InOut[I.i32, ("M",)]
+):
+    """Nothing sees in which order the updates happen: lanes are instances."""
+    T, N = x.shape
+    for i in I.parallel(I.domain(0, N)):
+        for t in range(T):
+            place = I.assume_in_bounds(I.cast(at[t, i], I.index), y)
+            if x[t, i] > -2.0:
+                I.scatter_reduce(y, place, x[t, i], combine=total)
+                I.atomic.max(z, place, I.cast(x[t, i], I.i32))

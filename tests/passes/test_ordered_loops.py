@@ -82,6 +82,9 @@ def test_lanes_and_points_are_instances_where_no_iteration_needs_others() -> Non
     assert worksets("cholesky") == [(1, False)]
     assert worksets("running_total") == [(0, False)]
     assert worksets("mixed") == [(0, False)]
+    assert worksets("tallied") == [(1, False)]
+    assert worksets("over_lanes") == [(1, False)]
+    assert worksets("spreading") == [(0, True)]
 
 
 def test_states_are_carried_by_name() -> None:
@@ -119,3 +122,47 @@ def test_what_no_instance_can_carry_is_refused_at_its_line(kernel: Any, what: st
         intent.compile(kernel, target="cpu")
     assert refused.value.code == "E708"
     assert refused.value.span is not None
+
+
+@intent.fn
+def least(a, b):
+    return I.minimum(a, b)
+
+
+@intent.kernel
+def long_stencil(x: I.InOut[I.f32, ("N + 2",)], T: I.index):
+    N = x.shape[0] - 2
+    for _ in range(T):
+        x[1 : N + 1] = x[0:N] + x[2 : N + 2]
+
+
+@intent.kernel
+def long_spreading(at: I.In[I.i32, ("E",)], label: I.InOut[I.i32, ("V",)], T: I.index):
+    for _ in range(T):
+        places = I.assume_in_bounds(I.cast(at[:], I.index), label)
+        I.scatter_reduce(label, (places,), I.gather(label, places) - 1, combine=least)
+
+
+@pytest.mark.parametrize("kernel", [long_stencil, long_spreading], ids=lambda k: k.name)
+def test_blocks_that_would_read_what_earlier_ones_changed_are_refused(kernel: Any) -> None:
+    with pytest.raises(CompileError, match="an earlier loop has replaced") as refused:
+        intent.compile(kernel, target="cpu")
+    assert refused.value.code == "E707"
+
+
+@intent.kernel
+def never_continued(x: I.In[I.f32, (4,)], y: I.Out[I.f32, (4,)]):
+    one = I.cast(1, I.i64)
+    for p in I.parallel(I.domain(0, 4)):
+        a, w = x[p], 0
+        while w < 3:
+            w += 1
+            a = a + 1.0
+        if (one + 1) % 3 == 0:
+            for i in range(4):
+                a = a * 2.0 + x[i]
+        y[p] = a
+
+
+def test_what_is_never_performed_does_not_take_along_a_loop_that_it_reads() -> None:
+    agree(never_continued, {"x": np.arange(4, dtype=np.float32), "y": np.zeros(4, np.float32)})

@@ -187,3 +187,19 @@ def test_an_update_brings_what_was_there_before_a_store() -> None:
         v.stages(replaced).launch("form_groups")(x, y)
         assert (x == 7).all()
         np.testing.assert_array_equal(y, given["x"][:m] + given["y"])
+
+
+@intent.kernel
+def read_ahead(x: I.In[I.i32, ("N",)], at: I.In[I.i32, ("N",)], y: I.InOut[I.i32, ("M",)], z: I.Out[I.i32, ("M",)]):
+    old = y[:]
+    I.scatter_reduce(y, (I.assume_in_bounds(I.cast(at[:], I.index), y),), x[:], combine=total)
+    z[:] = old * 2
+
+
+@pytest.mark.parametrize("which", v.CLASSES, ids=lambda n: n.replace(" ", "-"))
+def test_a_read_ahead_of_an_update_sees_what_was_there(which: str) -> None:
+    launch_class = v.CLASSES[which]
+    made = v.stages(read_ahead, launch_class)
+    for call in range(len(EXTENTS["N"])):
+        given = arguments(read_ahead, call, launch_class.divisor)
+        assert (found := v.validate(read_ahead, given, launch_class, made=made)), found

@@ -203,7 +203,7 @@ class Coordinates(Values):
             self.store(t, axes)
             return
         lanes = None if t.valid is None else self.value(t.valid)
-        member = self.members(axes)
+        member = self.acting(axes)
         lanes = member if lanes is None else lanes if member is None else lanes & member
         full, lines = [1] * self.rank, [self.bound[a].members for a in t.over]
         for a, line in zip(t.over, lines, strict=True):
@@ -235,7 +235,11 @@ class Coordinates(Values):
         """Perform a store over its free axes, which are bound."""
         indices = [self.value(i) for i in t.index]
         valid = None if t.valid is None else self.value(t.valid)
-        self.memory.store(t, indices, self.value(t.value), valid, self.members(axes))
+        self.memory.store(t, indices, self.value(t.value), valid, self.acting(axes))
+
+    def acting(self, axes: Iterable[Any]) -> Array | None:
+        """Which members perform the effect in hand; None for all."""
+        return self.members(axes)
 
 
 def parts_in_hand(roots: Iterable[Term]) -> dict[Term, frozenset[Any]]:

@@ -89,15 +89,15 @@ class Iterations(Coordinates):
     def _change(self, t: Store | Update) -> None:
         if self.memory.shadow is not None:
             self.memory.shadow.next_effect()
+        if isinstance(t, Update):
+            self.memory.found.pop(t, None)  # of the iteration before
         with self.spanning(t.lanes):
             axes = closure(sorted(t.lanes, key=lambda a: a.digest))
             if all(self.bound[a].members.size for a in axes):
                 self.perform(t, axes)
 
-    def store(self, t: Store, axes: Iterable[Any]) -> None:
-        indices = [self.value(i) for i in t.index]
-        valid = None if t.valid is None else self.value(t.valid)
-        self.memory.store(t, indices, self.value(t.value), valid, _both(self.members(axes), self.running))
+    def acting(self, axes: Iterable[Any]) -> Array | None:
+        return _both(super().acting(axes), self.running)
 
     # ---- loops
 

@@ -170,11 +170,11 @@ class Tensors(Regions):
 
     def _reads(self, v: Value) -> bool:
         if v not in self.reading:
-            self.reading[v] = any(True for _ in find(v, Read)) or any(True for _ in find(v, Take))
+            self.reading[v] = any(True for _ in find(v, (Read, Take, After)))  # type: ignore[arg-type]
         return self.reading[v]
 
     def _is_branch(self, op: Op, args: tuple[Value, ...]) -> bool:
-        """Whether a select decides what is read."""
+        """Whether a select decides what is read, or which loops are performed."""
         return op.name == "select" and not shape_of(args[0]) and any(map(self._reads, args[1:]))
 
     def _branches(self, v: Value, args: tuple[Value, ...], s: Scope) -> Array:
