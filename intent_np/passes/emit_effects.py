@@ -82,11 +82,11 @@ class Effects(Values):
         views = writes(e) & self.reread if self.reread else None
         if not views:
             return {}
-        if replaced := {t: False for t in overtaken(e) if t.view.names & views}:
+        here = self.scope.slices()
+        if replaced := {t: False for t in overtaken(e, lambda s, t: apart_now(s, t, here)) if t.view.names & views}:
             return replaced
         before = {*self._loops_before(e), *([e.loop] if isinstance(e, Perform) else ())}
         done = lambda loop: loop in before or loop in self.home(loop).done  # noqa: E731
-        here = self.scope.slices()
         stores = [s for s in changing(e) if s.view.name in views]
         meets = lambda t: not all(apart_now(s, t, here) for s in stores if s.view.names & t.view.names)  # noqa: E731
         return read_later(others, views, here, done, self.phase, meets)

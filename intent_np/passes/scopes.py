@@ -120,13 +120,14 @@ def changes(*effects: Any) -> set[str]:
     return {name for s in changing(*effects) for name in s.view.names}
 
 
-def overtaken(effect: Any) -> list[Load]:
-    """Loads in the loops of an effect of what earlier blocks store elsewhere in them."""
+def overtaken(effect: Any, apart: Callable[[Any, Load], bool]) -> list[Load]:
+    """Loads in the loops of an effect of what earlier blocks change elsewhere in them, unless the two are `apart`."""
     if not isinstance(effect, Perform):
         return []
     changed = changing(effect)
     loads = (t for t in evaluated(effect) if isinstance(t, Load) and t.needs & _looped(effect))
-    return [t for t in loads if any(s.view is t.view and not (s.index == t.index and _apart(s)) for s in changed)]
+    meets = lambda s, t: s.view is t.view and not (s.index == t.index and _told_apart(s)) and not apart(s, t)  # noqa: E731
+    return [t for t in loads if any(meets(s, t) for s in changed)]
 
 
 def _looped(effect: Perform) -> frozenset[Any]:
@@ -134,7 +135,7 @@ def _looped(effect: Perform) -> frozenset[Any]:
     return frozenset((effect.loop.slice,)).union(*(frozenset((t.slice,)) for t in find(effect, Loop)))
 
 
-def _apart(s: Store | Update) -> bool:
+def _told_apart(s: Store | Update) -> bool:
     """Whether no two lanes or blocks change one element: those of a store never do."""
     if isinstance(s, Store):
         return True
