@@ -12,6 +12,7 @@ from intent_np.cli.check import check
 from intent_np.cli.compile import compile
 from intent_np.cli.docs import docs
 from intent_np.cli.doctor import doctor
+from intent_np.cli.fuzz import fuzz
 from intent_np.cli.opt import opt
 from intent_np.cli.passes import passes
 from intent_np.cli.rules import rules
@@ -38,6 +39,7 @@ app.command()(compile)
 app.command()(run)
 app.command()(check)
 app.command()(bisect)
+app.command()(fuzz)
 app.command()(build)
 app.command()(verify)
 app.command()(opt)

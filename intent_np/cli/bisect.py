@@ -20,6 +20,7 @@ def bisect(
         str, typer.Option("--class", help="Launch class: generic, contiguous, bounded, …")
     ] = "small blocks",
     steps: Annotated[int, typer.Option(help="Values of its dtype that a float result may be off.")] = 0,
+    reduce: Annotated[bool, typer.Option(help="Print the smallest program that the pass gets wrong.")] = True,
     constexpr: Constexprs = None,
     numerics: Numerics = "",
     disable: Disable = None,
@@ -30,7 +31,8 @@ def bisect(
     """Execute a kernel as captured and behind every pass with NumPy, and name the first pass that changes an output.
 
     Inputs are small integers, for which reordered sums are exact; --steps allows for rounding where they are not.
-    The call must keep the launch class.  Exits with 1 if a pass is wrong.
+    The call must keep the launch class.  A kernel that a pass gets wrong is reduced to the smallest such program.
+    Exits with 1 if a pass is wrong.
     """
     import numpy as np
 
@@ -46,16 +48,25 @@ def bisect(
     entry = customised(one_entry(place), constexpr, numerics, disable, option, check)
     arguments = make_arguments(entry, extents_of(entry, extent), given, seed, layout, values)
     options = CompileOptions(**entry.options)
-    found = validate(entry.kernel, arguments, CLASSES[holds], constexprs=entry.constexprs, options=options, steps=steps)
+    how: dict[str, Any] = {"constexprs": entry.constexprs, "options": options, "steps": steps}
+    found = validate(entry.kernel, arguments, CLASSES[holds], **how)
+    small = None
+    if not found and reduce and not entry.is_host_program:
+        from intent_np.testing.reduction import reduced_behind_pass
+
+        small = reduced_behind_pass(entry.kernel, arguments, CLASSES[holds], found, **how)
     if as_json:
         at: dict[str, Any] = {"output": found.output, "at": found.at}
         pair = {"expected": str(found.expected), "found": str(found.found)}
-        print_json(
-            {"kernel": entry.title, "wrong": found.wrong, "passed": found.passed, **({} if found else at | pair)}
-        )
+        told = {} if found else at | pair
+        if small is not None:
+            told |= {"program": small[0].text}
+        print_json({"kernel": entry.title, "wrong": found.wrong, "passed": found.passed, **told})
     else:
         print(found)
         if not found and found.output and isinstance(found.expected, float | np.floating):
             print("  if only the rounding differs: --steps N allows N values of the dtype in between")
+        if small is not None:
+            print(f"\nthe smallest program of {small[0].tried} that it gets wrong:\n\n{small[0].text}\n{small[1]}")
     if not found:
         raise typer.Exit(FAILED)

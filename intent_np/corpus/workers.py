@@ -12,8 +12,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
@@ -23,6 +22,7 @@ from intent_np.errors import IntentError
 Job = TypeVar("Job")
 Value = TypeVar("Value")
 
+_END: Any = object()
 # A fresh interpreter: a fork would copy the locks of this process's threads, such as a progress bar's.
 _CONTEXT = multiprocessing.get_context("spawn")
 
@@ -47,7 +47,6 @@ class _Worker:
     process: Any
     pipe: Connection
     log: Any
-    index: int = -1
     started: float = 0.0
 
     def last_words(self) -> str:
@@ -65,7 +64,7 @@ class _Worker:
 
 def run_isolated(
     function: Callable[[Job], Value],
-    jobs: Sequence[Job],
+    jobs: Iterable[Job],
     *,
     workers: int = 2,
     time_limit: float = 300.0,
@@ -73,18 +72,22 @@ def run_isolated(
 ) -> Iterator[Outcome[Job, Value]]:
     """Yield the outcome of `function(job)` for each job as it ends, in any order.
 
+    A job is taken from `jobs` when a worker is free for it, so that outcomes may decide what is left to do.
     `time_limit` is in seconds a job, `memory_limit` in bytes of private memory a worker.
     """
-    waiting = deque(range(len(jobs)))
+    waiting = iter(jobs)
     idle: list[_Worker] = []
     busy: dict[Connection, _Worker] = {}
+    doing: dict[Connection, Job] = {}
     try:
-        while waiting or busy:
-            while waiting and len(busy) < workers:
+        while True:
+            while len(busy) < workers and (one := next(waiting, _END)) is not _END:
                 worker = idle.pop() if idle else _start(function, memory_limit)
-                worker.index, worker.started = waiting.popleft(), time.monotonic()
-                busy[worker.pipe] = worker
-                worker.pipe.send(jobs[worker.index])
+                worker.started = time.monotonic()
+                busy[worker.pipe], doing[worker.pipe] = worker, one  # type: ignore[assignment]
+                worker.pipe.send(one)
+            if not busy:
+                break
             oldest = min(worker.started for worker in busy.values())
             ready = wait(list(busy), max(0.0, oldest + time_limit - time.monotonic()))
             now = time.monotonic()
@@ -92,7 +95,7 @@ def run_isolated(
             for pipe in [*ready, *late]:
                 assert isinstance(pipe, Connection)
                 worker = busy.pop(pipe)
-                job, seconds = jobs[worker.index], now - worker.started
+                job, seconds = doing.pop(pipe), now - worker.started
                 try:
                     answer = pipe.recv() if pipe in ready else None
                 except EOFError:

@@ -74,7 +74,9 @@ def _scalar(dtype: str, value: float | int | bool) -> float | int | bool:
     """`value` as a Python number that the dtype holds exactly."""
     if dtype == "bool":
         return bool(value)
-    return float(FORMATS[dtype].round(np.float64(value))) if dtype in FORMATS else int(value)
+    if dtype in FORMATS:
+        return float(FORMATS[dtype].round(np.float64(value)))
+    return abs(int(value)) if dtype.startswith("u") else int(value)
 
 
 def _ceiling(a: int, b: int) -> int:

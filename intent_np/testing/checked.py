@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any, Final
 
@@ -116,6 +117,19 @@ def _overlapping(kernel: Any, arrays: Mapping[str, Any]) -> Iterator[CheckError]
 # ---- calls that nobody wrote
 
 
+@dataclass(frozen=True)
+class Recipe:
+    """The call of a kernel in words: what `made` makes its arguments from, the same in every process."""
+
+    extents: Mapping[str, int]
+    layout: str
+    values: str
+    seed: int
+
+    def __str__(self) -> str:
+        return " ".join([*(f"{n}={v}" for n, v in self.extents.items()), self.layout, self.values, f"seed={self.seed}"])
+
+
 def generated_calls(
     kernel: Any,
     constexprs: Mapping[str, Any] | None = None,
@@ -124,31 +138,53 @@ def generated_calls(
     kinds: Sequence[str] = ("normal", "special", "integers", "negative", "extreme"),
     points: int = 2**40,
 ) -> Iterator[tuple[str, Arguments]]:
+    """The calls of `recipes`, each with its name."""
+    for recipe in recipes(kernel, constexprs, extents, count, kinds, points):
+        yield str(recipe), made(kernel, recipe, constexprs)
+
+
+def recipes(
+    kernel: Any,
+    constexprs: Mapping[str, Any] | None = None,
+    extents: Mapping[str, int] | None = None,
+    count: int = 9,
+    kinds: Sequence[str] = ("normal", "special", "integers", "negative", "extreme"),
+    points: int = 2**40,
+    first: int = 0,
+) -> Iterator[Recipe]:
     """Calls of a kernel about which nothing is known but its signature.
 
     Extents take the values of `SIZES` in turn, each shifted by another amount; layouts and distributions alternate.
-    Arrays that hold coordinates hold small ones, which exist along every axis; other integers are salted with 0 and
-    extremes.  Where the product of the extents would be above `points`, some are small.
+    Where the product of the extents would be above `points`, some are small.  `first` is the number of the first call.
     """
     chosen = {p.name: p.default for p in kernel.constexprs} | dict(constexprs or {})
     names = [n for n in extent_names(kernel) if n not in chosen]
-    coordinates = _coordinates(kernel, chosen)
-    for k in range(count):
+    for k in range(first, first + count):
         # empty and single extents come all at once: next to others they are a matter of broadcasting
-        sizes = {n: SIZES[k] if k < 2 else SIZES[2 + (k + 3 * i) % (len(SIZES) - 2)] for i, n in enumerate(names)}
+        sizes = {
+            n: SIZES[k % len(SIZES)] if k % len(SIZES) < 2 else SIZES[2 + (k + 3 * i) % (len(SIZES) - 2)]
+            for i, n in enumerate(names)
+        }
         for n in (*names[k % max(len(names), 1) :], *names[: k % max(len(names), 1)]):
             if prod(sizes.values()) > points:
                 sizes[n] = min(sizes[n], 2 + k % 2)
         sizes |= {n: v for n, v in (extents or {}).items() if n in names}
-        layout, values = LAYOUTS[k % len(LAYOUTS)], kinds[k % len(kinds)]
-        given = arguments(kernel, {**chosen, **sizes}, k, layout, values)
-        rng = np.random.default_rng(k)
-        reach = max(1, min(sizes.values(), default=1))
-        for view in (a for n, a in given.items() if n in coordinates and isinstance(a, np.ndarray)):
-            view[...] = rng.integers(0, reach, view.shape)
-        for view in (a for n, a in given.items() if n not in coordinates and isinstance(a, np.ndarray)):
-            _salt(view, rng)
-        yield " ".join([*(f"{n}={v}" for n, v in sizes.items()), layout, values, f"seed={k}"]), given
+        yield Recipe(sizes, LAYOUTS[k % len(LAYOUTS)], kinds[k % len(kinds)], k)
+
+
+def made(kernel: Any, recipe: Recipe, constexprs: Mapping[str, Any] | None = None) -> Arguments:
+    """The arguments of a recipe.  Arrays that hold coordinates hold small ones, which exist along every axis; other
+    integers are salted with 0 and extremes."""
+    chosen = {p.name: p.default for p in kernel.constexprs} | dict(constexprs or {})
+    coordinates = _coordinates(kernel, chosen)
+    given = arguments(kernel, {**chosen, **recipe.extents}, recipe.seed, recipe.layout, recipe.values)
+    rng = np.random.default_rng(recipe.seed)
+    reach = max(1, min(recipe.extents.values(), default=1))
+    for view in (a for n, a in given.items() if n in coordinates and isinstance(a, np.ndarray)):
+        view[...] = rng.integers(0, reach, view.shape)
+    for view in (a for n, a in given.items() if n not in coordinates and isinstance(a, np.ndarray)):
+        _salt(view, rng)
+    return given
 
 
 def _salt(view: np.ndarray[Any, Any], rng: np.random.Generator) -> None:

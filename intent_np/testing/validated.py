@@ -47,11 +47,11 @@ def wrong_pass(kernel: Any, plan: KernelPlan, constexprs: Mapping[str, Any], opt
     made: dict[str, Stages] = {}
     compared = 0
     for text, given in _calls(kernel, constexprs, bool(options.permissions)):
-        wanted = _wanted(kernel, constexprs, given, bool(options.permissions))
+        wanted = wanted_of(kernel, constexprs, given, bool(options.permissions))
         if wanted is None:
             continue
         compared += 1
-        for which in _classes(plan, given):
+        for which in classes_of(plan, given):
             if which.name not in made:
                 made[which.name] = stages(kernel, which, constexprs, options)
             found = validate(kernel, given, which, made=made[which.name], expected=wanted)
@@ -66,7 +66,9 @@ def _calls(kernel: Any, constexprs: Mapping[str, Any], relaxed: bool) -> Iterato
     return iter(sorted(calls, key=lambda call: sum(getattr(a, "size", 0) for a in call[1].values())))
 
 
-def _wanted(kernel: Any, constexprs: Mapping[str, Any], given: Arguments, relaxed: bool) -> dict[str, Expected] | None:
+def wanted_of(
+    kernel: Any, constexprs: Mapping[str, Any], given: Arguments, relaxed: bool
+) -> dict[str, Expected] | None:
     """What each output may hold; None for a call on which the kernel has no meaning."""
     copies = {name: twin(a) if isinstance(a, np.ndarray) else a for name, a in given.items()}
     checked = check_kernel(kernel, copies, constexprs)
@@ -82,7 +84,7 @@ def _wanted(kernel: Any, constexprs: Mapping[str, Any], given: Arguments, relaxe
     return wanted
 
 
-def _classes(plan: KernelPlan, given: Arguments) -> Iterator[LaunchClass]:
+def classes_of(plan: KernelPlan, given: Arguments) -> Iterator[LaunchClass]:
     """The class of a call, as a variant is compiled for it; and all calls, in blocks so small that loops have tails."""
     holds: VariantClass = classify(plan, bind(plan, tuple(given.values())).facts())
     yield LaunchClass(f"for {holds.name}", lambda program: {"bind_class": bound_class(plan, holds)})

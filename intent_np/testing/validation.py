@@ -196,6 +196,7 @@ def validate(
     steps: int = 0,
     made: Stages | None = None,
     expected: Mapping[str, Expected] | None = None,
+    **how: Any,
 ) -> Validation:
     """Execute `kernel` as captured and behind every pass, and compare the outputs.
 
@@ -205,6 +206,7 @@ def validate(
                 reordered and fused sums are exact; more where they round.  Zeros may differ in sign, NaNs in payload
     made:       programs that stand for those of the passes
     expected:   what each output may hold, in the place of what the captured program gives and of `steps`
+    how:        options of the program machine, such as `strict`
 
     A program that can't be executed is wrong too: its error is what is `found`, of no output.
     """
@@ -217,7 +219,7 @@ def validate(
         given = {n: twin(v) if isinstance(v, np.ndarray) else v for n, v in arguments.items()}
         try:
             with np.errstate(all="ignore"):
-                made.launch(name)(*given.values())
+                made.launch(name, **how)(*given.values())
         except Exception as problem:  # whatever a wrong program may raise
             text = f"{type(problem).__name__}: {problem}"
             return Validation(kernel.name, tuple(passed), name, found=text, inputs=inputs)
