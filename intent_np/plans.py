@@ -15,7 +15,7 @@ from .runtime.plan import Argument, KernelPlan, ScalarPlan, VariantClass, Varian
 from .target import Target
 from .terms.core import find
 from .terms.index import Extent, Param, Physical, Stride, Value, const, is_const
-from .terms.launch import Launch, PointerArgument, signature
+from .terms.launch import Launch, PointerArgument, WorkspaceArgument, signature
 from .terms.logical import LogicalProgram
 from .terms.normal import Contract, Load, Program, View, same_arrays
 from .terms.normal import Target as BoundTarget
@@ -75,6 +75,9 @@ def kernel_plan(
         values,
         resident=resident_extents(program),
         indices=tuple(UNBOUNDED if t is None else expression(t) for t in large_indices(program.effects)),
+        workspaces=tuple(
+            tuple(map(expression, v.shape)) for v in program.parameters if isinstance(v, View) and v.mode == "workspace"
+        ),
     )
 
 
@@ -108,6 +111,8 @@ def arguments(launch: Launch) -> tuple[Argument, ...]:
     for a in launch.arguments:
         if isinstance(a, PointerArgument):
             out.append(Argument(a.name, "pointer", a.view.name, types[a.name]))
+        elif isinstance(a, WorkspaceArgument):
+            out.append(Argument(a.name, "workspace", expression(a.size), types[a.name]))
         else:
             out.append(Argument(a.name, "scalar", expression(a.value), types[a.name]))  # type: ignore[attr-defined]
     return tuple(out)

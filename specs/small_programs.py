@@ -12,6 +12,15 @@ def double(x: I.InOut[I.f32, (4096,)], y: I.Out[I.f32, (4096,)]):
 
 
 @intent.kernel
+def two_steps(x: I.In[I.f32, (4096,)], y: I.Out[I.f32, (4096,)]):
+    for i in I.parallel(I.domain(0, 4096)):
+        steps = I.buffer((2,), I.f32)
+        steps[0] = x[i] * 2.0
+        steps[1] = steps[0] + 1.0
+        y[i] = steps[0] * steps[1]
+
+
+@intent.kernel
 def any_negative(x: I.In[I.f32, (64, 512)], y: I.Out[I.bool, (64,)]):
     for row in I.parallel(I.domain(0, 64)):
         y[row] = I.reduce.any(x[row, :] < 0.0, axis=0)

@@ -92,6 +92,11 @@ class CupyDriver:
             memory.memset_async(0, size)
             return CupyMemory(memory, memory.ptr)
 
+    def allocate(self, size: int, device: int, stream: int) -> CupyMemory:
+        with self.on(device, stream):
+            memory = self._cupy.cuda.alloc(size)
+            return CupyMemory(memory, memory.ptr)
+
     def duplicate(self, pointer: int, size: int, device: int, stream: int) -> CupyMemory:
         with self.on(device, stream):
             memory = self._cupy.cuda.alloc(size + 16)

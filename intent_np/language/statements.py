@@ -11,7 +11,7 @@ from intent_np.errors import IntentError
 from intent_np.terms.core import Term, named
 from intent_np.terms.dtypes import DType, bool_
 from intent_np.terms.index import Const, Value
-from intent_np.terms.logical import Branch, Domain, LoopVar, element
+from intent_np.terms.logical import Branch, Buffer, Domain, LoopVar, element
 from intent_np.terms.normal import Memory
 
 from . import exits, loops
@@ -143,7 +143,7 @@ def assign(f: Frame, target: ast.expr, v: Any) -> None:
     state = capture()
     match target:
         case ast.Name(id=name):
-            if isinstance(v, Value | Domain) and not isinstance(v, Const):
+            if isinstance(v, Value | Domain | Buffer) and not isinstance(v, Const):
                 named(v, name)
             _kept_in_reach(f, name, v)
             f.names[name] = v

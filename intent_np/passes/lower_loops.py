@@ -156,8 +156,8 @@ def behind(p: Value) -> bool:
 
 
 def guarded(v: Any, condition: Value | None, entered: tuple[tuple[Turn, Value | None], ...] = ()) -> Any:
-    """`v` where `condition` holds, inside of these loops: a load that is not certainly inside its view is made only
-    there, and one that its iterations do not make only where they happen."""
+    """`v` where `condition` holds, inside of these loops: a load that is not certainly inside its view, or may be of
+    what was written only there, is made only there, and one that its iterations do not make only where they happen."""
     if condition is None and not any(holds for _, holds in entered):
         return v
     done = Rewritten()
@@ -182,8 +182,8 @@ def only_for_members(v: Any, turn: Turn) -> Any:
 
 
 def _certain(t: Load) -> bool:
-    """Proof that a load is inside of its view."""
-    return all(inside(i, e) for i, e in zip(t.index, t.view.shape, strict=True))
+    """Proof that a load is inside of its view, where there is something to be found."""
+    return t.view.mode in ("in", "inout") and all(inside(i, e) for i, e in zip(t.index, t.view.shape, strict=True))
 
 
 __all__ = ["LoopLowering", "Wanted", "guarded"]

@@ -36,6 +36,7 @@ from ..terms.normal import (
     identity,
 )
 from .base import nanopass
+from .lower_buffers import Buffers
 from .lower_loops import LoopLowering, Wanted, guarded
 from .lower_regions import Positions, refused
 
@@ -53,10 +54,13 @@ def lower_to_coordinates(program: L.LogicalProgram) -> Program:
         lowering = _Lowering(program, wanted)
         effects = lowering.effects(program.body, ())
         again = lowering.again
-    return Program(program.name, program.parameters, tuple(effects), program.permissions, program.target)
+    parameters = (*program.parameters, *lowering.buffers.views)
+    return Program(program.name, parameters, tuple(effects), program.permissions, program.target)
 
 
 Asked = tuple[Any, Positions]
+NAMED: Any = (View, L.Extent, L.Stride, L.Param)
+"""Terms by whose names the program knows what a call gives it."""
 
 
 class _Lowering(LoopLowering):
@@ -65,6 +69,8 @@ class _Lowering(LoopLowering):
         self.memo: dict[Asked, Any] = {}
         self.known_domains: dict[Value, tuple[L.Domain, ...]] = {}
         self.count: dict[View, int] = {}  # stores into each view
+        self.members: tuple[L.LoopVar, ...] = ()  # in hand, of the parallel loops around
+        self.buffers = Buffers((t.name for t in find(program, NAMED)), self.scalar)
         # nested loops over one domain take the first `use` numbers, the dimensions of tensors those after them
         self.first_use: dict[tuple[Value, Value], int] = {}
         for v in (p for loop in find(program, L.Parallel) for p in loop.points):
@@ -281,15 +287,14 @@ class _Lowering(LoopLowering):
         return self.performed.get(v.after)
 
     def _read(self, v: L.Read, where: Positions, after: Any) -> Generator[Asked, Any, Any]:
-        if not isinstance(v.view, View):
-            raise error("E708", _span(v), construct="I.buffer")
-        index = yield from self._indices(v.subscripts, where)
+        view, place = self.buffers.place(v.view)
+        index = (*place, *(yield from self._indices(v.subscripts, where)))
         if v.valid is None or v.fill is None:
-            return Load(v.view, index, after=after)
+            return Load(view, index, after=after)
         valid = yield self.fitted(v.valid, where)
         fill = yield self.fitted(v.fill, where)
         # a selection: what a load holds where it is not valid is for `choose_fills` to decide
-        return apply("select", valid, node(Load(v.view, index, valid, after=after)), fill)
+        return apply("select", valid, node(Load(view, index, valid, after=after)), fill)
 
     def _filled(self, v: Any, element: Value, where: Positions) -> Generator[Asked, Any, Any]:
         """An element of a value where it is valid, else the fill."""
@@ -401,6 +406,8 @@ class _Lowering(LoopLowering):
                     out += self.effects(s.otherwise, (*guards, node(apply("not", c))))
                 case L.Ordered():
                     out += self.ordered(s, guards)
+                case L.Allocate():
+                    self.buffers.allocate(s, tuple(zip(self.points, (p.domain for p in self.members), strict=True)))
                 case L.Assert() | L.Print():  # for the reference, which looks inside
                     pass
                 case _:
@@ -411,13 +418,14 @@ class _Lowering(LoopLowering):
 
     def _in_parallel(self, s: L.Parallel, guards: tuple[Value, ...]) -> list[Any]:
         """The effects of a loop, at its points."""
-        outer, within = self.points, self.within
+        outer, within, members = self.points, self.within, self.members
         self.points = (*outer, *(next(iter(self.at(p).lanes)) for p in s.points))
+        self.members = (*members, *s.points)
         if not within and not self.open:  # the points of different iterations have an order
             self.loops += 1
             self.within = self.loops, len(s.points)
         out = self.effects(s.body, guards)
-        self.points, self.within = outer, within
+        self.points, self.within, self.members = outer, within, members
         return out
 
     def indices_at(self, subscripts: tuple[L.Subscript, ...], positions: Positions) -> Positions:
@@ -439,19 +447,19 @@ class _Lowering(LoopLowering):
         return tuple(positions), tuple(axes)
 
     def _write(self, s: L.Write, guards: tuple[Value, ...]) -> Store:
-        if not isinstance(s.view, View):
-            raise error("E708", _span(s), construct="I.buffer")
+        view, place = self.buffers.place(s.view)
         positions, axes = self.lanes(s.subscripts)
-        points = (self.scalar(p.value).lanes for p in s.subscripts if isinstance(p, L.At))
+        points = [self.scalar(p.value).lanes for p in s.subscripts if isinstance(p, L.At)]
+        points += [p.lanes for p in place]
         with self.varying_along(frozenset(axes).union(*points)):
             value = self.at(*self.fitted(s.value, positions))
             valid = None if s.valid is None else self.at(*self.fitted(s.valid, positions))
         under = conjunction(*guards)
         condition = conjunction(under, None if valid is None else self.inside(valid, under))
         value = self.inside(value, condition)
-        index = tuple(self.inside(i, under) for i in self.indices_at(s.subscripts, positions))
-        store = Store(s.view, index, value, condition, self.count.setdefault(s.view, 0))
-        self.count[s.view] += 1
+        index = (*place, *(self.inside(i, under) for i in self.indices_at(s.subscripts, positions)))
+        store = Store(view, index, value, condition, self.count.setdefault(view, 0))
+        self.count[view] += 1
         self.performed[s] = store
         return inherit(s, store)  # type: ignore[return-value]
 

@@ -19,6 +19,7 @@ from ..terms.dtypes import DType, i8, i16, i32, i64
 from ..terms.index import Cast, Value, apply, conjunction, const
 from ..terms.normal import Axis, Effect, Turn, View
 from ..terms.updates import Found, Update
+from .lower_buffers import Buffers
 from .lower_regions import Positions, refused
 from .lower_scans import ScanLowering
 
@@ -30,6 +31,7 @@ class UpdateLowering(ScanLowering):
 
     performed: dict[Any, Effect]
     count: dict[View, int]
+    buffers: Buffers
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,8 +50,7 @@ class UpdateLowering(ScanLowering):
 
     def update(self, s: L.Accumulate | L.Atomic, guards: tuple[Value, ...]) -> Update:
         """The update that a statement makes under these conditions."""
-        if not isinstance(s.view, View):
-            raise refused(s, "I.buffer")
+        view, place = self.buffers.place(s.view)
         combine, operation, order = None, "combine", "relaxed"
         if isinstance(s, L.Atomic):
             operation, order, given = s.operation, s.order, s.operands
@@ -62,15 +63,15 @@ class UpdateLowering(ScanLowering):
         with self.varying_along(frozenset(over)):
             values: list[Any] = [self.at(*self.fitted(v, positions)) for v in given]
             valid = None if s.valid is None else self.at(*self.fitted(s.valid, positions))
-            index = self.indices_at(s.subscripts, positions)
+            index = (*place, *self.indices_at(s.subscripts, positions))
         under = conjunction(*guards)
         condition = conjunction(under, None if valid is None else self.inside(valid, under))
         values = [self.inside(v, condition) for v in values]
         index = tuple(self.inside(i, condition) for i in index)
-        again = self.count.setdefault(s.view, 0)
-        self.count[s.view] += 1
+        again = self.count.setdefault(view, 0)
+        self.count[view] += 1
         made = Update(
-            s.view, index, operation, tuple(values), over, combine, order, condition, self.within, again, self.turn
+            view, index, operation, tuple(values), over, combine, order, condition, self.within, again, self.turn
         )  # fmt: skip
         if isinstance(s, L.Atomic):
             self.updates[s] = made, positions

@@ -8,12 +8,18 @@ the provider vectorize accesses and copy asynchronously; a launch checks them at
 
 from __future__ import annotations
 
+from math import prod
+
+from ..rules.simplify import node
 from ..terms.core import find
-from ..terms.index import Extent, Stride
-from ..terms.launch import LAUNCH, Argument, Launch, PointerArgument, ScalarArgument
+from ..terms.index import Const, Extent, Stride, Value, const, mul
+from ..terms.launch import LAUNCH, Argument, Launch, PointerArgument, ScalarArgument, WorkspaceArgument
 from ..terms.normal import View
 from ..terms.triton import TRITON, Function, Parameter
 from .base import nanopass
+
+ALLOCATED = 16
+"""Bytes that divide the address of what the host allocates, and the widest access."""
 
 
 @nanopass(TRITON, LAUNCH)
@@ -30,6 +36,8 @@ def make_abi(function: Function) -> Launch:
 
 def _argument(p: Parameter, views: dict[str, View]) -> Argument:
     match p.source:
+        case View(mode="workspace") as view:
+            return WorkspaceArgument(p.name, view, size(view), ALLOCATED)
         case View() as view:
             return PointerArgument(p.name, view, power_of_two(view.aligned))
         case Stride(view_name, _, multiple) as stride:
@@ -40,6 +48,15 @@ def _argument(p: Parameter, views: dict[str, View]) -> Argument:
         case Extent(_, _, multiple) as extent:
             return ScalarArgument(p.name, extent, p.dtype, power_of_two(multiple))
     return ScalarArgument(p.name, p.source, p.dtype)  # type: ignore[arg-type]
+
+
+def size(view: View) -> Value:
+    """The bytes of memory that has no gaps."""
+    known = prod(e.value for e in view.shape if isinstance(e, Const))
+    total: Value = const(1)
+    for e in view.shape:
+        total = total if isinstance(e, Const) else node(mul(total, e))
+    return node(mul(total, const(known * view.dtype.bytes)))  # type: ignore[no-any-return]
 
 
 def power_of_two(n: int) -> int:

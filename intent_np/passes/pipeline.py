@@ -20,6 +20,7 @@ from .choose_fills import choose_fills
 from .choose_launch import choose_launch
 from .compose_shapes import compose_shapes
 from .contract_fma import contract_fma
+from .drop_unread import drop_unread
 from .emit import emit
 from .expand_contractions import expand_contractions
 from .find_in_place import find_in_place
@@ -48,6 +49,7 @@ PIPELINE: tuple[Pass, ...] = (
     lower_to_coordinates,
     # normal
     forward_stores,
+    drop_unread,
     find_in_place,
     bind_class,
     online,

@@ -41,7 +41,9 @@ class Call:
             )
             views[view.name] = ViewFacts(info.shape, tuple(steps), info.pointer & 15)
         known = self._known()
-        return CallFacts(views, self.extents, tuple(expression(text)(known) for text in self.kernel.indices))
+        indices = tuple(expression(text)(known) for text in self.kernel.indices)
+        own = tuple(tuple(expression(text)(known) for text in shape) for shape in self.kernel.workspaces)
+        return CallFacts(views, self.extents, indices, own)
 
     def values(self) -> dict[str, int]:
         """What expressions may name: extents, integer scalars, and strides in elements as `x_s0`."""

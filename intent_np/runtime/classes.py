@@ -27,6 +27,7 @@ takes the most specific variant that is right for it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeVar
@@ -87,17 +88,19 @@ class ViewFacts:
 
 @dataclass(frozen=True, slots=True)
 class CallFacts:
-    """What decides the class of a call: the arrays by view, the extents by name, and bounds of index arithmetic."""
+    """What decides the class of a call: the arrays by view, the extents by name, bounds of index arithmetic, and the
+    extents of memory of the kernel's own."""
 
     views: Mapping[str, ViewFacts]
     extents: Mapping[str, int]
     indices: tuple[int, ...] = ()
+    workspaces: tuple[tuple[int, ...], ...] = ()
 
     def fits_32_bits(self, slack: int) -> bool:
         """Whether every extent and index, and every offset of lanes up to `slack` past an extent, is below 2^31."""
-        return all(size + slack < _INT32 for size in (*self.extents.values(), *self.indices)) and all(
-            view.reach(slack) < _INT32 for view in self.views.values()
-        )
+        reached = (math.prod(extent + slack for extent in shape) for shape in self.workspaces)
+        sizes = (size + slack for size in (*self.extents.values(), *self.indices))
+        return all(size < _INT32 for size in (*sizes, *reached, *(view.reach(slack) for view in self.views.values())))
 
 
 def classify(kernel: KernelPlan, facts: CallFacts) -> VariantClass:

@@ -14,9 +14,10 @@ from intent_np.runtime.artifact import Artifact
 from intent_np.runtime.binding import Call, adopt_arguments, bind
 from intent_np.runtime.direct import Patterns
 from intent_np.runtime.expressions import expression
-from intent_np.runtime.launch import Driver, Launch, Layout, Workspaces
+from intent_np.runtime.launch import Driver, Launch, Layout
 from intent_np.runtime.plan import KernelPlan
 from intent_np.runtime.variants import Specialize, Variant, Variants
+from intent_np.runtime.workspaces import Workspaces
 from intent_np.target import Target
 
 _MEMORY: Final = 4096  # remembered call patterns; beyond, all are forgotten and each is resolved once more
@@ -154,7 +155,7 @@ class DeviceArtifact(Artifact):
     def _count_on_scalars(self) -> None:
         """Note which scalars decide a launch: those in a shape, a promise, a grid or a computed argument."""
         texts = [text for view in self.kernel.views for text in view.shape]
-        texts += self.kernel.indices
+        texts += [*self.kernel.indices, *(text for shape in self.kernel.workspaces for text in shape)]
         for variant in self.variants:
             texts += variant.plan.grid
             texts += [one.source for one in variant.plan.arguments if one.source not in self._layout.slots]
@@ -219,7 +220,7 @@ class PreparedLaunch:
 
     def __init__(self, launch: Launch, values: Sequence[Any], arrays: Sequence[Any]) -> None:
         self._launch, self._arrays = launch, tuple(arrays)
-        self._fire = launch.repeated(launch.packed(values), Workspaces())
+        self._fire = launch.repeated(launch.packed(values), Workspaces(prepared=True))
 
     def __call__(self) -> None:
         """Launch on the stream that is current for the library of the first array."""

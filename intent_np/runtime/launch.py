@@ -19,6 +19,7 @@ from intent_np.runtime.aliases import Relation, Span, relation
 from intent_np.runtime.direct import entry
 from intent_np.runtime.expressions import expression
 from intent_np.runtime.plan import KernelPlan, ScalarPlan, VariantPlan
+from intent_np.runtime.workspaces import Workspaces
 
 MAX_PROGRAMS: Final = 2**31 - 1
 _SCRATCH: Final = "scratch of the provider"
@@ -56,6 +57,9 @@ class Driver(Protocol):
     def zeros(self, size: int, device: int, stream: int) -> Memory:
         """Zeroed memory, ordered on `stream`."""
 
+    def allocate(self, size: int, device: int, stream: int) -> Memory:
+        """Memory of any contents, ordered on `stream`."""
+
     def duplicate(self, pointer: int, size: int, device: int, stream: int) -> Memory:
         """A copy of `size` bytes at an address with the same residue modulo 16, ordered on `stream`."""
 
@@ -85,30 +89,6 @@ class Block(NamedTuple):
     memory: Any
     pointers: Any
     address: int
-
-
-class Workspaces:
-    """Hidden device memory, one piece for each name, device and stream, grown when a call needs more.
-
-    Launches of one stream run in order and may share; an artifact has one store, and each prepared launch its
-    own, since a graph keeps the addresses.
-    """
-
-    def __init__(self) -> None:
-        self._held: dict[tuple[str, int, int], tuple[int, Memory]] = {}
-
-    def pointer(self, driver: Driver, name: str, device: int, stream: int, size: int) -> int:
-        """The address of at least `size` bytes that were zeroed when they were allocated."""
-        key = name, device, stream
-        held, memory = self._held.get(key, (-1, None))
-        if memory is None or held < size:
-            memory = driver.zeros(max(size, 1), device, stream)
-            self._held[key] = size, memory
-        return memory.pointer
-
-    def clear(self) -> None:
-        """Forget all memory: after an error its contents are unknown."""
-        self._held.clear()
 
 
 class Launch:
@@ -200,7 +180,7 @@ class Launch:
         for argument in self.variant.arguments:
             if argument.kind == "workspace":
                 slot = constant(0)
-                self._sizes.append((argument.name, slot, expression(argument.source)(values)))
+                self._sizes.append((argument.name, slot, max(0, expression(argument.source)(values))))
             elif argument.source in layout.slots:
                 slot = layout.slots[argument.source]
             else:
@@ -284,17 +264,31 @@ class Launch:
             self._again(problem, block, workspaces)
 
     def _fire_on(self, stream: int, block: Block, workspaces: Workspaces) -> None:
-        for name, slot, size in self._sizes:
-            block.memory[slot] = workspaces.pointer(self._driver, name, self.device, stream, size)
+        held = self._reserve(stream, block, workspaces) if self._sizes else None
         self._fire(
             self.handle, self.programs, 1, 1, self.threads, 1, 1,
             self.variant.shared_bytes, stream, block.address, 0,
         )  # fmt: skip
+        del held  # not before: in another thread, a call that needs more memory may have replaced it
+
+    def _reserve(self, stream: int, block: Block, workspaces: Workspaces) -> list[Memory]:
+        """Give a block the workspaces of a launch."""
+        held = []
+        for name, slot, size in self._sizes:
+            memory = workspaces.memory(self._driver, name, self.device, stream, size)
+            block.memory[slot] = memory.pointer
+            held.append(memory)
+        return held
 
     def repeated(self, block: Block, workspaces: Workspaces) -> Callable[[], None]:
         """What launches with a packed block."""
         if not self.programs:
             return lambda: None
+        if self._sizes:  # before a graph may be recorded
+            try:
+                self._reserve(self.current_stream(), block, workspaces)
+            except Exception as problem:
+                raise self._failed(problem) from problem
         if self._sizes or self._driver.several:
             return functools.partial(self.fire, block, workspaces)
         fire, handle, programs, threads = self._fire, self.handle, self.programs, self.threads
@@ -329,13 +323,15 @@ class Launch:
             "INVALID_VALUE": "more shared memory or threads than the device allows",
             "ILLEGAL_ADDRESS": "an earlier launch accessed memory outside its arrays",
             "INVALID_HANDLE": "the stream or the module belongs to another device",
+            "Out of memory": "each point of the call has buffers of its own, and there are too many for the device",
         }
         likely = next((cause for word, cause in causes.items() if word in text), "")
-        plan = self.variant
+        own = sum(size for _, _, size in self._sizes)
+        found = f"grid {self.programs}, block {self.threads}, {self.variant.shared_bytes} bytes of shared memory"
         return error(
             "E604",
             kernel=self.kernel.name,
-            found=f"grid {self.programs}, block {self.threads}, {plan.shared_bytes} bytes of shared memory",
+            found=found + (f", {own} bytes of workspace" if own else ""),
             detail=text,
             fix=f"likely {likely}" if likely else "",
         )

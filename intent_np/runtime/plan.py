@@ -78,6 +78,7 @@ class KernelPlan:
     constexprs:      the bound values; integers may be used in shapes
     resident:        extents of axes that variants hold whole in registers: their length is part of the class
     indices:         bounds of index arithmetic beyond extents and addresses, which narrow offsets have to hold
+    workspaces:      extents of the memory of the kernel's own, which they have to reach
     """
 
     name: str
@@ -85,6 +86,7 @@ class KernelPlan:
     constexprs: Mapping[str, Any] = field(default_factory=dict)
     resident: tuple[str, ...] = ()
     indices: tuple[str, ...] = ()
+    workspaces: tuple[tuple[str, ...], ...] = ()
 
     @functools.cached_property
     def views(self) -> tuple[ViewPlan, ...]:
@@ -174,7 +176,7 @@ class Argument:
     """One runtime argument of the device function.
 
     kind:    `pointer` to the view `source`, `scalar` with the expression or float parameter `source`, or
-             `workspace`, a pointer to `source` zeroed bytes (an expression) that the kernel leaves zeroed
+             `workspace`, a pointer to `source` bytes (an expression) of the kernel's own, of any contents
     type:    as Triton spells it: `*fp16`, `i32`, `fp32`
     """
 

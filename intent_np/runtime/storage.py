@@ -33,7 +33,7 @@ from intent_np.runtime.plan import KernelPlan, kernel_from_json, to_json, varian
 from intent_np.runtime.variants import Variant
 from intent_np.target import Target
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 """Raised when old artifacts can no longer be read."""
 
 _METADATA: Final = "metadata.json"

@@ -35,6 +35,17 @@ class PointerArgument(Argument):
 
 
 @term
+class WorkspaceArgument(Argument):
+    """The address of memory of the kernel's own, which the host provides: `size` bytes of any contents."""
+
+    name: str
+    view: View
+    size: Value
+    divisibility: int = 1
+    syntax = "workspace {name} of {view} with {size} bytes{ divisible by |divisibility|}"
+
+
+@term
 class ScalarArgument(Argument):
     """A number by value, held in `held`: an extent, a stride (in elements) or a scalar; `divisibility` in units."""
 
@@ -70,7 +81,7 @@ def signature(launch: Launch) -> tuple[tuple[str, str], ...]:
     out = []
     for a in launch.arguments:
         match a:
-            case PointerArgument(name, view):
+            case PointerArgument(name, view) | WorkspaceArgument(name, view):
                 out.append((name, "*" + TRITON_NAMES[view.dtype.name]))
             case ScalarArgument(name, _, held):
                 out.append((name, TRITON_NAMES[held.name]))
@@ -89,7 +100,9 @@ def constants(launch: Launch) -> dict[str, int]:
 
 def host_expressions(launch: Launch) -> Iterator[str]:
     """The grid and the scalars are computed from what the host knows before the launch."""
-    for value in (*launch.grid, *(a.value for a in launch.arguments if isinstance(a, ScalarArgument))):
+    scalars = (a.value for a in launch.arguments if isinstance(a, ScalarArgument))
+    sizes = (a.size for a in launch.arguments if isinstance(a, WorkspaceArgument))
+    for value in (*launch.grid, *scalars, *sizes):
         yield from INDEX.check(value)
     names = [a.name for a in launch.arguments]
     if names != [p.name for p in launch.function.parameters]:
@@ -102,7 +115,7 @@ LAUNCH = TRITON.extend(
     "launch",
     root=Launch,
     about=__doc__ or "",
-    add=(PointerArgument, ScalarArgument, Launch),
+    add=(PointerArgument, WorkspaceArgument, ScalarArgument, Launch),
     rules=(host_expressions,),
 )
 
@@ -119,6 +132,7 @@ __all__ = [
     "PointerArgument",
     "ScalarArgument",
     "Stride",
+    "WorkspaceArgument",
     "constants",
     "divisibility",
     "signature",

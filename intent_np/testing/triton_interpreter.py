@@ -24,7 +24,7 @@ import numpy as np
 from ..runtime.expressions import expression
 from ..terms.core import Term
 from ..terms.index import Extent, Param
-from ..terms.launch import Launch, PointerArgument, ScalarArgument, constants, signature
+from ..terms.launch import Launch, PointerArgument, ScalarArgument, WorkspaceArgument, constants, signature
 from ..terms.text import brief
 
 Array = Any
@@ -38,6 +38,10 @@ DIVERGENCES: Final = {
     "masked lanes": "hold `other`, as on the device; without it they hold 0, where the device promises nothing",
 }
 """Where the interpreter's meaning is not the device's."""
+
+
+POISON: Final = 0x7F
+"""What the bytes of a workspace hold before: NaN in most formats, and no plausible index."""
 
 
 class InterpreterFailure(RuntimeError):
@@ -76,11 +80,16 @@ def interpret(
     """
     views = {a.view.name: a.view for a in launch.arguments if isinstance(a, PointerArgument)}
     values = {**constants(launch), **bindings(launch, arrays), **(scalars or {})}
-    spans, places = memory({name: arrays[name] for name in views})
+    own = {
+        a.view.name: np.full(max(0, evaluate(a.size, values)), POISON, np.uint8)
+        for a in launch.arguments
+        if isinstance(a, WorkspaceArgument)
+    }
+    spans, places = memory({name: arrays[name] for name in views} | own)
     arguments: list[tuple[Any, ...]] = []
     for argument, (_, kind) in zip(launch.arguments, signature(launch), strict=True):
         match argument:
-            case PointerArgument(_, view):
+            case PointerArgument(_, view) | WorkspaceArgument(_, view):
                 arguments.append((kind, *places[view.name]))
             case ScalarArgument(_, value):
                 arguments.append((kind, values[value.name] if isinstance(value, Param) else evaluate(value, values)))

@@ -111,6 +111,12 @@ class FakeDriver:
         self.allocations.append(size)
         return HostMemory(size)
 
+    def allocate(self, size: int, device: int, stream: int) -> HostMemory:
+        self.allocations.append(size)
+        memory = HostMemory(size)
+        memory.buffer[:] = 0x7F
+        return memory
+
     def duplicate(self, pointer: int, size: int, device: int, stream: int) -> HostMemory:
         assert stream == STREAM
         memory = HostMemory(size)

@@ -386,6 +386,39 @@ def test_workspaces_are_kept_for_a_stream_and_never_shared_with_a_prepared_launc
     assert all(launch["values"][7] and not launch["values"][8] for launch in driver.launches)
 
 
+def test_large_workspaces_are_given_back_behind_their_launch_and_kept_by_prepared_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("intent_np.runtime.workspaces.KEPT", 16)
+    plan = axpby_variant(generic_class(AXPBY)).plan
+    arguments = (*plan.arguments, Argument("b", "workspace", "4 * N", "*fp32"))
+    variant = axpby_variant(generic_class(AXPBY), arguments=arguments)
+    driver = FakeDriver([*AXPBY_TYPES, "*fp32"])
+    one = artifact(variants=[variant], specialize=None, driver=driver)
+    call = lambda n: tuple(device(*[1.0] * n) if v is None else v for v in (None, 1.0, None, 1.0, None))  # noqa: E731
+    for length in (4, 5, 5, 3):
+        one(*call(length))
+    assert driver.allocations == [16, 20, 20]
+    launch = one.prepare(*call(5))
+    assert driver.allocations == [16, 20, 20, 20]  # before a graph may be recorded
+    for stream in (STREAM, STREAM + 1):
+        monkeypatch.setattr("tests.runtime.fakes.STREAM", stream)
+        launch()
+    assert len(driver.allocations) == 4
+    assert driver.launches[-1]["values"][6] == driver.launches[-2]["values"][6]
+    assert driver.launches[-1]["stream"] != driver.launches[-2]["stream"]
+
+
+def test_a_call_without_elements_needs_no_workspace() -> None:
+    plan = axpby_variant(generic_class(AXPBY)).plan
+    arguments = (*plan.arguments, Argument("b", "workspace", "4 * (N - 3)", "*fp32"))
+    variant = axpby_variant(generic_class(AXPBY), arguments=arguments)
+    driver = FakeDriver([*AXPBY_TYPES, "*fp32"])
+    one = artifact(variants=[variant], specialize=None, driver=driver)
+    one(device(1), 1.0, device(1), 1.0, device(1))
+    assert driver.allocations == [1]
+
+
 def test_threads_share_an_artifact() -> None:
     one = artifact()
     failures: list[int] = []

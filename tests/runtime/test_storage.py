@@ -109,7 +109,7 @@ def test_an_artifact_of_another_format_names_both_versions(tmp_path: Path) -> No
         load(place)
     assert caught.value.code == "E705"
     assert caught.value.found == "format 1, of intent_np 0.0.9"
-    assert caught.value.expected == "format 2, of intent_np 0.1.0"
+    assert caught.value.expected == "format 3, of intent_np 0.1.0"
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 99}', '{"format": 1, "files": {}}'])

@@ -1,0 +1,98 @@
+"""Buffers over coordinates: views of memory of the kernel's own, whose first dimensions are the points with one each.
+
+    for i in parallel over 0..M:                   b = view workspace f32[M, 8] strides [8, 1]
+      allocate b = buffer f32[8]
+      write b[j] = x[i, j]                         store b[i, j] = x[i, j]
+
+A buffer of an iteration needs no dimension for it: iterations follow each other, and one finds what another left as it
+finds any contents that nobody gave.  So a buffer is ordered, waited for and fetched as every view is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..rules.bounds import end
+from ..rules.simplify import node
+from ..terms import logical as L
+from ..terms.core import arena, find, inherit
+from ..terms.index import Value, apply, const, mul, sub
+from ..terms.normal import Axis, Coord, Final, Found, Load, View
+from .lower_regions import Positions, refused
+
+
+class Buffers:
+    """The workspaces of the buffers that were allocated so far; their names are none of `taken`.  `scalar` gives the
+    index over coordinates that a scalar of the program is."""
+
+    def __init__(self, taken: Iterable[str], scalar: Callable[[Value], Value]) -> None:
+        self.taken, self.scalar = set(taken), scalar
+        self.held: dict[L.Buffer, tuple[View, Positions]] = {}
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        return tuple(view for view, _ in self.held.values())
+
+    def allocate(self, s: L.Allocate, points: tuple[tuple[Axis, L.Domain], ...]) -> None:
+        """Memory for a buffer: one for each member of the domains around it, of which `points` has the axes."""
+        shape: list[Value] = []
+        at: list[Any] = []
+        for axis, domain in points:
+            lo, hi = self._bounds(domain)
+            shape.append(_extent(s, node(sub(hi, lo)), "a buffer of each point of a domain that memory decides on"))
+            at.append(node(sub(Coord(axis), lo)))
+        for e in s.buffer.shape:
+            shape.append(_extent(s, _largest(self.scalar(e)), "a buffer whose extent memory decides on"))
+        view = View(self._fresh(s.buffer), "workspace", s.buffer.dtype, tuple(shape), row_major(shape))
+        self.held[s.buffer] = inherit(s.buffer, view), tuple(at)  # type: ignore[assignment]
+
+    def _bounds(self, d: L.Domain) -> tuple[Value, Value]:
+        """Bounds of the axis of a domain; of one that the host can't know, those of the domain that it was cut from."""
+        if d.step is not None:  # numbered from 0
+            return const(0), _largest(self.scalar(d.extent))
+        lo, hi = self.scalar(d.lo), self.scalar(d.hi)
+        if _visible(lo) and _visible(hi):
+            return lo, hi
+        if isinstance(d.source, L.Domain) and d.source.step is None:
+            return self._bounds(d.source)
+        return end(lo, last=False), end(hi, last=True)
+
+    def place(self, memory: Any) -> tuple[View, Positions]:
+        """The view that a statement accesses, and the coordinates in front of its own ones."""
+        return (memory, ()) if isinstance(memory, View) else self.held[memory]
+
+    def _fresh(self, buffer: L.Buffer) -> str:
+        hint = name = arena().names.get(buffer, buffer.name)
+        number = 1
+        while name in self.taken:
+            number += 1
+            name = f"{hint}_{number}"
+        self.taken.add(name)
+        return name
+
+
+def row_major(shape: Iterable[Value]) -> tuple[Value, ...]:
+    """Strides in elements of contiguous memory of this shape."""
+    strides: list[Value] = []
+    step: Value = const(1)
+    for e in reversed(tuple(shape)):
+        strides.insert(0, step)
+        step = node(mul(step, e))
+    return tuple(strides)
+
+
+def _largest(v: Value) -> Value:
+    """`v`, or what it does not exceed where it is another one for some members."""
+    return v if _visible(v) else end(v, last=True)
+
+
+def _visible(v: Value) -> bool:
+    """Whether the host knows a number before the launch."""
+    return not (v.lanes or v.needs or any(True for _ in find(v, (Load, Final, Found))))  # type: ignore[arg-type]
+
+
+def _extent(s: L.Allocate, e: Value, what: str) -> Value:
+    if not _visible(e):
+        raise refused(s, what)
+    return node(apply("maximum", e, const(0)))  # type: ignore[no-any-return]

@@ -1,0 +1,40 @@
+"""Memory of a kernel's own, which a call does not see: its buffers, and what the provider spills."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from intent_np.runtime.launch import Driver, Memory
+
+KEPT: Final = 32 << 20
+"""Bytes of the largest piece that an artifact keeps between calls."""
+
+
+class Workspaces:
+    """Device memory, one piece for each name, device and stream, that grows when a call needs more.
+
+    Launches of one stream run in order, so that the calls of an artifact share a piece.  A large one goes back to the
+    pool behind its launch instead.  A prepared launch has pieces of its own, for whatever stream it is sent to, and
+    keeps all of them: a graph keeps the addresses.
+    """
+
+    def __init__(self, *, prepared: bool = False) -> None:
+        self._prepared = prepared
+        self._held: dict[tuple[str, int, int], tuple[int, Memory]] = {}
+
+    def memory(self, driver: Driver, name: str, device: int, stream: int, size: int) -> Memory:
+        """At least `size` bytes, for one launch on `stream`: hold them until it is there.  They were zeroed when they
+        were allocated, unless there are more than `KEPT`."""
+        key = name, device, -1 if self._prepared else stream
+        held, memory = self._held.get(key, (-1, None))
+        if memory is None or held < size:
+            if size > KEPT and not self._prepared:
+                return driver.allocate(size, device, stream)
+            memory = driver.zeros(max(size, 1), device, stream)
+            self._held[key] = size, memory
+        return memory
+
+    def clear(self) -> None:
+        """Forget all memory: after an error its contents are unknown."""
+        self._held.clear()
