@@ -11,7 +11,7 @@ from typing import Any
 from ..rules.bounds import end
 from ..rules.facts import at_most
 from ..rules.simplify import node, substitute
-from ..terms.core import contains, find, inherit, replace, walk
+from ..terms.core import contains, inherit, replace, walk
 from ..terms.index import Cast, Const, Value, add, conjuncts, const, select
 from ..terms.normal import NORMAL, Axis, Begin, Carry, Coord, Final, Found, Load, Program, Recur, Store, View
 from ..terms.ordered import evaluated
