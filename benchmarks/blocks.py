@@ -24,7 +24,7 @@ import kernels
 
 from .peers import SCORECARD
 
-Point = dict[str, Any]  # axis name -> block extent, and "warps", "stages" (0: the compiler's choice)
+Point = dict[str, Any]  # axis -> block extent, "pass.option" -> value, "warps", "stages" (0: the compiler decides)
 
 
 def grid(**values: tuple[int, ...]) -> list[Point]:
@@ -44,6 +44,12 @@ SWEEPS: dict[str, list[Point]] = {
     "transpose": grid(m=(32, 64), n=(32, 64, 128), warps=(4, 8)),
     "matmul_f16": grid(m=(128,), n=(128, 256), k=(32, 64), warps=(4, 8), stages=(3, 4)),
     "matmul_f32": grid(m=(64, 128), n=(64, 128), k=(16, 32), warps=(4, 8), stages=(2, 3)),
+    "split_k": grid(m=(16,), n=(16, 32, 64, 128), k=(64, 128, 256), warps=(2, 4), stages=(3, 4, 5)),
+    "grouped_matmul": [
+        point | {"spread_members.spare": spare}
+        for point in grid(i=(64, 128), n=(128, 256), k=(64,), warps=(8,), stages=(2, 3, 4))
+        for spare in (1, 2, 4)
+    ],
     "matmul_bias_gelu_f16": grid(m=(128,), n=(128, 256), k=(64,), warps=(4, 8), stages=(3, 4)),
 }
 
@@ -56,9 +62,12 @@ def compiled(case_name: str, extents: dict[str, int], point: Point) -> Any:
     from intent_np.target import resolve
 
     (case,) = (c for c in kernels.cases() if c.name == case_name)
-    sizes = {name: n for name, n in point.items() if name not in ("warps", "stages")}
+    sizes = {name: n for name, n in point.items() if name not in ("warps", "stages") and "." not in name}
     launch = {"num_warps": point.get("warps", 0), "num_stages": point.get("stages", 0)}
     passes = {"block_axes": {"sizes": sizes}, "choose_launch": launch} if point else {}
+    for name in (name for name in point if "." in name):
+        of, option = name.split(".")
+        passes.setdefault(of, {})[option] = point[name]
     options = intent_np.CompileOptions(**{**case.options, "passes": passes})
     try:
         made = Compilation(case.kernel, resolve("sm_90"), dict(case.constexprs), options)

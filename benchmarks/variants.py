@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from intent_np.compiler import Compilation, CompileOptions, compile
 from intent_np.runtime.binding import bind
-from intent_np.runtime.classes import CallFacts, covers
+from intent_np.runtime.classes import CallFacts, classify, covers
 from intent_np.runtime.device import DeviceArtifact
 from intent_np.runtime.plan import KernelPlan, VariantClass, ViewPlan
 from intent_np.target import Target, resolve
@@ -126,6 +126,7 @@ def exact_class(kernel: KernelPlan, facts: CallFacts) -> VariantClass:
         if (unit := units[view.name]) is not None and (extent := facts.views[view.name].extents[unit])
     }
     bounds = {name: 1 << max(facts.extents[name] - 1, 0).bit_length() for name in kernel.resident}
+    bounds |= {name: bound for name, bound in classify(kernel, facts).bucket if name in kernel.short}
     return VariantClass(
         unit=tuple(sorted(units.items())),
         align=align,

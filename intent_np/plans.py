@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .language.signature import Scalar, ViewParameter, shape_terms
+from .passes.expand_contractions import free_axes
 from .passes.groups import groups
 from .passes.roles import axes, resident_limit
 from .rules.magnitude import large_indices
@@ -17,7 +18,7 @@ from .terms.core import find
 from .terms.index import Extent, Param, Physical, Stride, Value, const, is_const
 from .terms.launch import Launch, PointerArgument, WorkspaceArgument, signature
 from .terms.logical import LogicalProgram
-from .terms.normal import Contract, Load, Program, View, same_arrays
+from .terms.normal import Contract, Load, Program, Region, View, same_arrays
 from .terms.normal import Target as BoundTarget
 from .terms.text import Printer
 
@@ -74,6 +75,7 @@ def kernel_plan(
         tuple(parameters),
         values,
         resident=resident_extents(program),
+        short=short_extents(program),
         indices=tuple(UNBOUNDED if t is None else expression(t) for t in large_indices(program.effects)),
         workspaces=tuple(
             tuple(map(expression, v.shape)) for v in program.parameters if isinstance(v, View) and v.mode == "workspace"
@@ -91,6 +93,16 @@ def resident_extents(program: Program) -> tuple[str, ...]:
         and resident_limit(a, g.effects) == RESIDENT_LIMIT
     ]  # fmt: skip
     return tuple(dict.fromkeys(names))
+
+
+def short_extents(program: Program) -> tuple[str, ...]:
+    """Extents of the free axes of a matrix product, a few of which ask for other blocks than many."""
+    if any(find(program.effects, Region)) or len(products := list(find(program.effects, Contract))) != 1:
+        return ()
+    sides = free_axes(products[0])
+    spread = {a for g in groups(program.effects) for a in g.workset}
+    free = [a for side in sides for a in side if a in spread and isinstance(a.hi, Extent) and is_const(a.lo, 0)]
+    return tuple(dict.fromkeys(a.hi.name for a in free)) if all(sides) else ()
 
 
 def bound_class(plan: KernelPlan, holds: VariantClass) -> dict[str, Any]:

@@ -27,6 +27,7 @@ POINTWISE = 1024  # elements of a pointwise block: eight a thread
 RECURRENT = 128  # of one whose loops go on for long, so that there are many of them
 ROW_BLOCK = 4096  # elements of a traversal block
 SMALL_ROW = 2048  # elements that several short rows fill together
+SHORT = 128  # rows, or columns, of a product that are few
 LARGEST = 32768  # elements of a fragment: 64 registers of each of 16 warps' threads
 
 
@@ -177,12 +178,28 @@ def _contracted(group: Group, contracts: list[Any]) -> dict[Axis, int]:
             rows, columns, depth = 128, 256 if _plain(group) else 128, 128 // width
         else:
             rows, columns, depth = (64, 128, 32) if width == 4 else (64, 64, 16)
+        if not chained and width <= 2 and _vectorized(t) and (few := _short(left, right, order)):
+            rows, columns, depth = (*few, 256 // width)
         for side, extent in ((left, rows), (right, columns)):
             side = [a for a in side if a not in owners]
             if side:  # only the innermost free axis gets a block; a side without one is a sum of products
                 chosen.setdefault(_last(side, order), extent)
         chosen.setdefault(axis, depth)
     return chosen
+
+
+def _short(left: list[Axis], right: list[Axis], order: list[Axis]) -> tuple[int, int] | None:
+    """The rows and columns of a product that has few of one of them: the other operand is read at the speed of memory,
+    for which there have to be many instances."""
+    if not left or not right:
+        return None
+    bounds = [extent_bound(_last(side, order)) or SHORT + 1 for side in (left, right)]
+    few = max(16, power_of_two(min(bounds)))
+    if few > SHORT:
+        return None
+    many = 64 if few < SHORT else 128
+    few = min(few, 64)
+    return (few, many) if bounds[0] <= bounds[1] else (many, few)
 
 
 def _vectorized(t: Contract) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..terms.core import find, replace, walk
+from ..terms.core import contains, find, replace, walk
 from ..terms.normal import Target
 from ..terms.triton import TRITON, Block, Dot, ForRange, Function, LoadAt, ReduceCall, ScanCall, WhileHolds
 from .base import nanopass
@@ -21,7 +21,7 @@ LAYOUTS = 27 * 1024
 """Bytes of it that the stages of a loop leave to conversions of layouts."""
 
 STAGES = 4
-"""More loads in flight than this have not paid."""
+"""More loads in flight than this have not paid, but where a product is small: then its operands are all that counts."""
 
 
 class Facts(NamedTuple):
@@ -35,6 +35,7 @@ class Facts(NamedTuple):
     rank:      number of axes of that fragment
     reduces:   whether fragments are reduced
     loops:     whether there is a loop
+    nested:    whether there is one inside of another
     """
 
     dots: int
@@ -45,6 +46,7 @@ class Facts(NamedTuple):
     rank: int
     reduces: bool
     loops: bool
+    nested: bool
 
 
 @nanopass(TRITON, TRITON)
@@ -90,8 +92,9 @@ def stages(f: Facts, fitting: int) -> int:
     """How many iterations of a loop with a dot have their loads in flight."""
     if not f.staged:
         return 1  # Triton pipelines loads that feed a dot, and no others
-    # two products in one loop: the second waits for the first, a third stage hides its load
-    most = STAGES if f.dots == 1 else 3
+    # two products in one loop: the second waits for the first, a third stage hides its load; in nested loops, what the
+    # outer one keeps takes the registers that more stages need
+    most = 3 if f.dots > 1 or f.nested else STAGES + (f.product <= 64 * 64)
     return max(2, min(most, fitting))
 
 
@@ -110,6 +113,7 @@ def gather(function: Function) -> Facts:
         rank=len(largest.shape) if largest else 0,
         reduces=any(True for _ in find(function, (ReduceCall, ScanCall))),
         loops=bool(loops),
+        nested=any(contains(s, ForRange, WhileHolds) for loop in loops for s in loop.body),
     )
 
 
@@ -122,6 +126,6 @@ def _elements(block: Block) -> int:
 
 def _staged(loop: ForRange | WhileHolds) -> int:
     """Bytes that an iteration loads as matrices, if it multiplies matrices."""
-    inside: Any = find(loop.body, (Dot, LoadAt))  # type: ignore[arg-type]
-    loads = [t.type for t in inside if isinstance(t, LoadAt) and len(t.type.shape) == 2]
-    return sum(_elements(b) * b.dtype.bytes for b in loads) if any(True for _ in find(loop.body, Dot)) else 0
+    own = [s for s in loop.body if not isinstance(s, (ForRange, WhileHolds))]  # loops inside are looked at alone
+    loads = [t.type for t in find(own, LoadAt) if len(t.type.shape) == 2]
+    return sum(_elements(b) * b.dtype.bytes for b in loads) if any(True for _ in find(own, Dot)) else 0

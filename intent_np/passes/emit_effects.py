@@ -186,9 +186,11 @@ class Effects(Values):
 
     def _spelled(self, bound: Any, loop: Loop) -> Any:
         """A bound with block extents by name: N // BK * BK instead of N // 64 * 64.  Axes stay what they are."""
-        if not is_op(bound, "add", "mul", "floordiv", "ceil_div", "sub", "minimum", "maximum"):
+        axis, size = loop.slice.axis, loop.slice.size
+        if bound in (axis.lo, axis.hi) or not is_op(
+            bound, "add", "mul", "floordiv", "ceil_div", "sub", "minimum", "maximum"
+        ):
             return bound
-        size = loop.slice.size
         a, b = (self._spelled(x, loop) for x in bound.args)
         if is_op(bound, "mul", "floordiv", "ceil_div") and is_const(b, size.value):
             b = size

@@ -40,6 +40,7 @@ from .order_fragments import order_fragments
 from .order_programs import order_programs
 from .rebind_carries import rebind_carries
 from .share_traversals import share_traversals
+from .spread_members import spread_members
 from .step_algebra import fold_exponentials, scale_out_of_maximum
 
 PIPELINE: tuple[Pass, ...] = (
@@ -55,6 +56,7 @@ PIPELINE: tuple[Pass, ...] = (
     online,
     form_groups,
     # grouped
+    spread_members,
     expand_contractions,
     block_axes,
     # blocked

@@ -79,6 +79,7 @@ class KernelPlan:
     resident:        extents of axes that variants hold whole in registers: their length is part of the class
     indices:         bounds of index arithmetic beyond extents and addresses, which narrow offsets have to hold
     workspaces:      extents of the memory of the kernel's own, which they have to reach
+    short:           extents of axes of a matrix product: that there are few members is part of the class
     """
 
     name: str
@@ -87,6 +88,7 @@ class KernelPlan:
     resident: tuple[str, ...] = ()
     indices: tuple[str, ...] = ()
     workspaces: tuple[tuple[str, ...], ...] = ()
+    short: tuple[str, ...] = ()
 
     @functools.cached_property
     def views(self) -> tuple[ViewPlan, ...]:
@@ -118,7 +120,7 @@ class VariantClass:
     align:       bytes that divide the pointer and the other strides of every view with a unit dimension; a
                  view without one is aligned to its elements only, and so are those in `loose`
     divisible:   extent -> what is known to divide it; absent is 1
-    bucket:      resident extent -> its largest value, or None: any length
+    bucket:      resident extent -> its largest value, or None: any length; absent for a short one that is long
     index_bits:  32 when every offset and extent fits a signed 32-bit integer, else 64
     copied:      inputs that share memory with an output in a way that the device code is not made for: the host
                  copies them before the launch.  All other inputs are disjoint from every output, or are the same

@@ -17,6 +17,7 @@ from intent_np.terms.dtypes import DType
 from intent_np.terms.gpu import GPU
 from intent_np.terms.index import Value
 from intent_np.terms.parse import parse
+from kernels.matmul import matmul_f16
 
 
 @intent.kernel
@@ -54,3 +55,19 @@ def test_two_axes_of_one_domain_in_blocks() -> None:
     x, y = np.random.default_rng(0).random(150, np.float32), np.empty(2, np.float32)
     intent.compile(distances, target="cpu")(x, y)
     assert np.allclose(y, [0, abs(x[:, None] - x[None, :]).max(1).sum()], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "blocks"),
+    [
+        (5, 8192, {"BM": 16, "BN": 64, "BK": 128}),
+        (60, 8192, {"BM": 64, "BN": 64, "BK": 128}),
+        (100, 8192, {"BM": 64, "BN": 128, "BK": 128}),
+        (8192, 7, {"BM": 64, "BN": 16, "BK": 128}),
+        (8192, 8192, {"BM": 128, "BN": 256, "BK": 64}),
+    ],
+)
+def test_products_of_few_rows_have_many_instances(m: int, n: int, blocks: dict[str, int]) -> None:
+    compilation = Compilation(matmul_f16, SM_90, {}, intent.CompileOptions())
+    program, _ = compilation.launch(class_of(compilation.plan, {"M": m, "N": n, "K": 4096}))
+    assert {p.name: p.value for p in program.constexprs} == blocks

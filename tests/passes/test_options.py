@@ -18,6 +18,7 @@ from kernels.attention import attention_causal
 from kernels.broadcast import transpose
 from kernels.matmul import matmul_bias_gelu_f16, matmul_f16, matvec
 from kernels.pointwise import axpby
+from kernels.ragged import grouped_matmul
 from kernels.reductions import col_sum, row_sum
 from kernels.softmax import softmax
 
@@ -55,6 +56,7 @@ STRICT = (
     (matvec, {"M": 512, "K": 512}),
     (matmul_f16, {"M": 512, "N": 512, "K": 512}),
     (matmul_bias_gelu_f16, {"M": 512, "N": 512, "K": 512}),
+    (grouped_matmul, {"G": 4, "T": 512, "K": 512, "N": 512}),
     (transpose, {"M": 512, "N": 512}),
     (extremes, {"M": 64, "N": 20000}),
     (stored_and_read, {"N": 4096}),
@@ -92,6 +94,8 @@ def test_a_pass_that_is_left_out_is_missed(name: str) -> None:
     ("step", "key", "value"),
     [
         ("form_groups", "serial", "error"),
+        ("spread_members", "rows", 64),
+        ("spread_members", "spare", 4),
         ("block_axes", "lanewise", False),
         ("block_axes", "sizes", {"m": 32, "n": 32, "columns": 128}),
         ("order_programs", "grouping", 4),

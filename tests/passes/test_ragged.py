@@ -119,3 +119,46 @@ def test_a_product_of_rows_of_a_group_has_tiles() -> None:
     with Arena():
         program = run(grouped_matmul.capture(), stop_after="legalize_dot")
         assert "contract x_value, w_value, acc" in show(program)
+
+
+@pytest.mark.parametrize("spare", [1, 2, 7])
+def test_members_of_a_group_are_spread_over_instances(spare: int) -> None:
+    """Whatever the number of parts, each row is computed once, empty and long groups among them."""
+    rng = np.random.default_rng(spare)
+    x, w = (rng.integers(-3, 4, shape).astype(np.float32) for shape in ((300, 5), (4, 5, 7)))
+    offsets = np.array([0, 0, 290, 290, 300], np.int32)
+    y = np.full((300, 7), np.nan, np.float32)
+    passes = {"spread_members": {"spare": spare, "rows": 16}}
+    options = intent.CompileOptions(check=True, passes=passes)
+    intent.compile(group_products, target="cpu", options=options)(x, w, offsets, y)
+    assert (y == np.concatenate([x[:290] @ w[1], x[290:] @ w[3]])).all()
+    with Arena():
+        (group,) = find(run(group_products.capture(), stop_after="spread_members", options=passes), Group)
+        assert [arena().names[a] for a in group.workset] == ["groups", "part", "n"]
+
+
+@intent.kernel
+def group_products(
+    x: I.In[I.f32, ("T", "K")],
+    w: I.In[I.f32, ("G", "K", "N")],
+    offsets: I.In[I.i32, ("G + 1",)],
+    y: I.Out[I.f32, ("T", "N")],
+):
+    groups = I.domain(0, w.shape[0])
+    rows = I.ragged(groups, I.domain(0, x.shape[0]), offsets)
+    for g in I.parallel(groups):
+        y[rows[g], :] = I.matmul(x[rows[g], :], w[g, :, :], acc_dtype=I.f32)
+
+
+def test_members_that_a_sum_needs_stay_together() -> None:
+    """The largest of a group's rows is found once: its rows are not spread."""
+    with Arena():
+        (group,) = find(run(normalized.capture(), stop_after="spread_members"), Group)
+        assert {arena().names[a] for a in group.workset} == {"outer", "m"}
+
+
+def test_a_loop_around_loops_is_not_written_twice() -> None:
+    """Only the innermost loop has segments of its own for its boundary blocks."""
+    with Arena():
+        text = show(run(group_products.capture(), stop_after="emit"))
+        assert text.count("contract x_value, w_value") == 2

@@ -29,6 +29,7 @@ MATMUL = KernelPlan(
         ViewPlan("c", "f16", "out", ("M", "N")),
     ),
 )
+PRODUCT = KernelPlan("product", MATMUL.parameters, short=("M", "N"))
 SOFTMAX = KernelPlan(
     "softmax", (ViewPlan("x", "f16", "in", ("M", "N")), ViewPlan("y", "f16", "out", ("M", "N"))), resident=("N",)
 )
@@ -159,6 +160,32 @@ def test_usual_matmuls_share_one_variant() -> None:
 )
 def test_class_of_a_softmax(call: CallFacts, name: str) -> None:
     assert classify(SOFTMAX, call).name == name
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "bounds"),
+    [
+        (1, 512, {"M": 16}),
+        (16, 129, {"M": 16}),
+        (17, 512, {"M": 64}),
+        (65, 512, {"M": 128}),
+        (512, 128, {"N": 128}),
+        (64, 5, {"M": 64, "N": 16}),
+        (129, 129, {}),
+    ],
+)
+def test_products_of_few_rows_or_columns_are_classes(m: int, n: int, bounds: dict[str, int]) -> None:
+    holds = classify(PRODUCT, matmul_call(m, n, 64, dense(m, 64), dense(64, n), dense(m, n)))
+    assert dict(holds.bucket) == bounds
+    longer = matmul_call(200, n, 64, dense(200, 64), dense(64, n), dense(200, n))
+    assert covers(holds, PRODUCT, longer) == ("M" not in bounds)
+
+
+def test_products_of_any_number_of_rows_need_one_variant_for_each_class_of_them() -> None:
+    calls = [matmul_call(m, 512, 64, dense(m, 64), dense(64, 512), dense(m, 512)) for m in range(1, 300)]
+    assert [dict(one.plan.holds.bucket) for one in compiled_for(PRODUCT, calls)] == [
+        {"M": 16}, {"M": 64}, {"M": 128}, {},
+    ]  # fmt: skip
 
 
 def test_facts_of_the_class_are_what_a_compiler_may_use() -> None:
