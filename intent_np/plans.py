@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .language.signature import Scalar, ViewParameter, shape_terms
-from .passes.expand_contractions import free_axes
+from .passes.blocks import sides
 from .passes.groups import groups
 from .passes.roles import axes, resident_limit
 from .rules.magnitude import large_indices
@@ -14,7 +14,7 @@ from .rules.simplify import substitute
 from .runtime.classes import RESIDENT_LIMIT
 from .runtime.plan import Argument, KernelPlan, ScalarPlan, VariantClass, VariantPlan, ViewPlan
 from .target import Target
-from .terms.core import find
+from .terms.core import find, walk
 from .terms.index import Extent, Param, Physical, Stride, Value, const, is_const
 from .terms.launch import Launch, PointerArgument, WorkspaceArgument, signature
 from .terms.logical import LogicalProgram
@@ -96,13 +96,17 @@ def resident_extents(program: Program) -> tuple[str, ...]:
 
 
 def short_extents(program: Program) -> tuple[str, ...]:
-    """Extents of the free axes of a matrix product, a few of which ask for other blocks than many."""
+    """Extents of the rows and columns of a matrix product, a few of which ask for other blocks than many."""
     if any(find(program.effects, Region)) or len(products := list(find(program.effects, Contract))) != 1:
         return ()
-    sides = free_axes(products[0])
-    spread = {a for g in groups(program.effects) for a in g.workset}
-    free = [a for side in sides for a in side if a in spread and isinstance(a.hi, Extent) and is_const(a.lo, 0)]
-    return tuple(dict.fromkeys(a.hi.name for a in free)) if all(sides) else ()
+    (group,) = (g for g in groups(program.effects) if products[0] in walk(*g.effects))
+    both = sides(group, products[0])
+    names = [
+        a.hi.name
+        for a in both
+        if a is not None and a in group.workset and isinstance(a.hi, Extent) and is_const(a.lo, 0)
+    ]
+    return tuple(dict.fromkeys(names)) if None not in both else ()
 
 
 def bound_class(plan: KernelPlan, holds: VariantClass) -> dict[str, Any]:

@@ -162,13 +162,11 @@ def _store_order(group: Group) -> list[Axis]:
 
 
 def _contracted(group: Group, contracts: list[Any]) -> dict[Axis, int]:
-    order = _store_order(group)
-    owners = {b for a in axes(group.effects) for b in a.lanes}  # each has a point of its own
     chained = len(contracts) > 1 or any(True for _ in find(group.effects, Region))
     chosen: dict[Axis, int] = {}
     for t in contracts:
         width = max(1, t.left.type.bytes)
-        left, right = free_axes(t)
+        row, column = sides(group, t)
         axis = getattr(t.axis, "axis", t.axis)
         if chained:  # the result of one product is an operand of another, in registers
             rows, columns, depth = 128, 64, 64
@@ -178,22 +176,33 @@ def _contracted(group: Group, contracts: list[Any]) -> dict[Axis, int]:
             rows, columns, depth = 128, 256 if _plain(group) else 128, 128 // width
         else:
             rows, columns, depth = (64, 128, 32) if width == 4 else (64, 64, 16)
-        if not chained and width <= 2 and _vectorized(t) and (few := _short(left, right, order)):
+        if not chained and width <= 2 and _vectorized(t) and (few := _short(row, column)):
             rows, columns, depth = (*few, 256 // width)
-        for side, extent in ((left, rows), (right, columns)):
-            side = [a for a in side if a not in owners]
-            if side:  # only the innermost free axis gets a block; a side without one is a sum of products
-                chosen.setdefault(_last(side, order), extent)
+        if row:
+            chosen.setdefault(row, rows)
+        if column:
+            chosen.setdefault(column, columns)
         chosen.setdefault(axis, depth)
     return chosen
 
 
-def _short(left: list[Axis], right: list[Axis], order: list[Axis]) -> tuple[int, int] | None:
+def sides(group: Group, t: Contract) -> tuple[Axis | None, Axis | None]:
+    """The axes of the rows and of the columns of a product: of those that one operand alone varies along, the innermost
+    in what is stored.  A side without one is a sum of products."""
+    order = _store_order(group)
+    owners = {b for a in axes(group.effects) for b in a.lanes}  # each has a point of its own
+    place = {a: i for i, a in enumerate(order)}
+    free = ([a for a in side if a not in owners] for side in free_axes(t))
+    left, right = (max(side, key=lambda a: place.get(a, len(order)), default=None) for side in free)
+    return left, right
+
+
+def _short(row: Axis | None, column: Axis | None) -> tuple[int, int] | None:
     """The rows and columns of a product that has few of one of them: the other operand is read at the speed of memory,
     for which there have to be many instances."""
-    if not left or not right:
+    if row is None or column is None:
         return None
-    bounds = [extent_bound(_last(side, order)) or SHORT + 1 for side in (left, right)]
+    bounds = [extent_bound(a) or SHORT + 1 for a in (row, column)]
     few = max(16, power_of_two(min(bounds)))
     if few > SHORT:
         return None
@@ -210,10 +219,6 @@ def _vectorized(t: Contract) -> bool:
 def _plain(group: Group) -> bool:
     """One store of one contraction: the accumulator may be large."""
     return len(stores(group)) == 1
-
-
-def _last(axes: list[Axis], order: list[Axis]) -> Axis:
-    return max(axes, key=lambda a: order.index(a) if a in order else len(order))
 
 
 def _pointwise(group: Group) -> dict[Axis, int]:
