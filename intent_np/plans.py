@@ -14,7 +14,7 @@ from .rules.simplify import substitute
 from .runtime.classes import RESIDENT_LIMIT
 from .runtime.plan import Argument, KernelPlan, ScalarPlan, VariantClass, VariantPlan, ViewPlan
 from .target import Target
-from .terms.core import find, walk
+from .terms.core import find
 from .terms.index import Extent, Param, Physical, Stride, Value, const, is_const
 from .terms.launch import Launch, PointerArgument, WorkspaceArgument, signature
 from .terms.logical import LogicalProgram
@@ -97,10 +97,11 @@ def resident_extents(program: Program) -> tuple[str, ...]:
 
 def short_extents(program: Program) -> tuple[str, ...]:
     """Extents of the rows and columns of a matrix product, a few of which ask for other blocks than many."""
-    if any(find(program.effects, Region)) or len(products := list(find(program.effects, Contract))) != 1:
+    products = [(g, t) for g in groups(program.effects) for t in find(g.effects, Contract)]
+    if any(find(program.effects, Region)) or len(products) != 1:
         return ()
-    (group,) = (g for g in groups(program.effects) if products[0] in walk(*g.effects))
-    both = sides(group, products[0])
+    ((group, product),) = products
+    both = sides(group, product)
     names = [
         a.hi.name
         for a in both
