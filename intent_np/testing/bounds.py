@@ -26,6 +26,7 @@ from intent_np.terms.dtypes import DType, f32, f64
 from intent_np.terms.index import Apply, Cast, Value
 from intent_np.terms.logical import (
     After,
+    Allocate,
     Call,
     Convert,
     Filled,
@@ -312,6 +313,11 @@ class _BoundedRun(_Run):
 
     def _modifier(self, seed: int | None) -> Modifier:
         return BoundedModifier(self.bounded, seed)
+
+    def _allocate(self, e: Allocate, scope: Scope) -> None:
+        super()._allocate(e, scope)
+        array, form = scope.known[e.buffer], FORMATS[e.buffer.dtype.name if e.buffer.dtype.is_float else "f64"]
+        self.bounded.hold(array, Approx(np.array(widen(array), np.float64), np.full(array.shape, np.inf), form))
 
     def _store(
         self, e: Write, target: Array, where: list[Array], value: Array, valid: Array | None, scope: Scope

@@ -119,3 +119,19 @@ def test_sums_in_memory_may_be_in_any_order() -> None:
     wrong = found["y"].value.astype(np.float32)
     wrong[2] += 1e-2 * sums[2]
     assert not compare(wrong, found["y"]).ok
+
+
+@intent.kernel
+def kept_for_a_while(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
+    (N,) = x.shape
+    for i in I.parallel(I.domain(0, N)):
+        held = I.buffer((2,), I.f32)
+        held[0] = I.exp(x[i])
+        held[1] = x[i]
+        y[i] = held[0] + held[1]
+
+
+def test_bounds_go_through_buffers() -> None:
+    given = {"x": np.float32([0.0, 1.0]), "y": np.zeros(2, np.float32)}
+    bound = expected(kept_for_a_while, given)["y"].bound
+    assert ((bound > 0) & (bound < 1e-5)).all()
