@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from intent_np.loading import load
     from intent_np.runtime.artifact import Artifact
     from intent_np.target import Target
+    from intent_np.testing.properties import equivalent
 
 __version__: Final = "0.1.0"
 
@@ -36,6 +37,7 @@ _HOMES: Final = {
     "fn": "intent_np.language",
     "jit": "intent_np.language",
     "compile": "intent_np.compiler",
+    "equivalent": "intent_np.testing.properties",
     "load": "intent_np.loading",
     "Artifact": "intent_np.runtime.artifact",
     "CompileOptions": "intent_np.compiler",
@@ -55,6 +57,7 @@ __all__ = [
     "Span",
     "Target",
     "compile",
+    "equivalent",
     "fn",
     "jit",
     "kernel",

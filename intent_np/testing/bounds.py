@@ -21,7 +21,7 @@ from intent_np.backends.reference.memory import Modifier
 from intent_np.backends.reference.scope import Result, Scope, lift
 from intent_np.backends.reference.tensors import Tensors
 from intent_np.numerics.ulps import CORRECTLY_ROUNDED
-from intent_np.terms.core import Arena, Term, children, find
+from intent_np.terms.core import Term, children, find
 from intent_np.terms.dtypes import DType, f32, f64
 from intent_np.terms.index import Apply, Cast, Value
 from intent_np.terms.logical import (
@@ -52,6 +52,7 @@ from intent_np.terms.operators import OPERATORS, Op
 from . import approx
 from .approx import Approx
 from .bounds_updates import BoundedModifier
+from .captured import captured
 from .compare import Expected
 from .formats import FORMATS, Array, element_type, widen
 
@@ -75,8 +76,9 @@ def expected(
     views = {p.name: p for p in kernel.parameters if p.kind == "view"}
     arrays = {n: a.copy() if views[n].mode != "in" else a for n, a in arguments.items() if n in views}
     scalars = {n: a for n, a in arguments.items() if n not in views}
-    with Arena(), np.errstate(all="ignore"):
-        run = _BoundedRun(kernel.capture(constexprs or {}), arrays, scalars, BUDGET)
+    space, program = captured(kernel, constexprs)
+    with space, np.errstate(all="ignore"):
+        run = _BoundedRun(program, arrays, scalars, BUDGET)
         run.perform(run.program.body, Scope(), (), frozenset())
     return {n: run.outcome(n, str(p.dtype)) for n, p in views.items() if p.mode != "in"}
 

@@ -20,6 +20,7 @@ from intent_np.terms.core import Arena, find, walk
 from intent_np.terms.logical import LogicalProgram, Read, Subscript
 
 from .arguments import Arguments, arguments, launched
+from .captured import captured
 from .host import HostProgram, compiled_once, launching
 from .views import LAYOUTS
 
@@ -37,8 +38,12 @@ def check_kernel(
 
     Raises `CompileError` for a kernel, and `CallError` for arguments, that no target would take.
     """
-    with Arena():
-        return _checked(kernel, kernel.capture(constexprs or {}, **options), arguments)
+    if options:
+        with Arena():
+            return _checked(kernel, kernel.capture(constexprs or {}, **options), arguments)
+    space, program = captured(kernel, constexprs)
+    with space:
+        return _checked(kernel, program, arguments)
 
 
 def check_calls(
@@ -204,7 +209,7 @@ def extent_names(kernel: Any) -> list[str]:
 
 def _coordinates(kernel: Any, constexprs: Mapping[str, Any]) -> set[str]:
     """Views whose elements address others, or bound domains."""
-    with Arena():
-        program = kernel.capture(constexprs)
+    space, program = captured(kernel, constexprs)
+    with space:
         inside = [t for t in walk(program) if isinstance(t, Subscript) or "Domain" in type(t).__name__]
         return {r.view.name for r in find(inside, Read)}

@@ -21,7 +21,7 @@ ORACLE: Final = {"compile": "machine", "machine": "machine", "text": "text", "tr
 LEAST_SECONDS: Final = 10.0
 PRINTED: Final = 64
 """So many elements of an array are worth printing."""
-SEARCHED: Final = 150
+SEARCHED: Final = 60
 
 
 def reduced_failure(job: Reduce) -> dict[str, Any]:
