@@ -142,11 +142,11 @@ def _factor(t: Any, n: int, levels: int) -> int:
     return 1
 
 
-def at_most(a: Value, b: Value, levels: int = 4) -> bool:
-    """Proof of a <= b by affine reasoning, with x // c * c <= x, min(x, y) <= x and x <= max(x, y); looks into so many
-    levels of minima and maxima."""
+def at_most(a: Value, b: Value, gap: int = 0, levels: int = 4) -> bool:
+    """Proof of a + gap <= b by affine reasoning and bounds, with x // c * c <= x, min(x, y) <= x and x <= max(x, y);
+    looks into so many levels of minima and maxima."""
     if a is b:
-        return True
+        return gap <= 0
     for side, other, op, need in (
         (a, b, "minimum", any),
         (b, a, "maximum", any),
@@ -155,7 +155,7 @@ def at_most(a: Value, b: Value, levels: int = 4) -> bool:
     ):
         if levels and isinstance(side, Apply) and side.op.name == op:
             ordered = ((x, other) if side is a else (other, x) for x in side.args)
-            if need(at_most(x, y, levels - 1) for x, y in ordered):
+            if need(at_most(x, y, gap, levels - 1) for x, y in ordered):
                 return True
     form = difference(b, a)
     for k in list(form):
@@ -165,14 +165,24 @@ def at_most(a: Value, b: Value, levels: int = 4) -> bool:
                 del form[k]
                 for inner, m in affine(k.args[0]).items():
                     form[inner] = form.get(inner, 0) + c // by * m
-    return all(c == 0 or (c > 0 and (k is None or nonnegative(k))) for k, c in form.items())
+    least = sum_of_least(form)
+    return least is not None and least >= gap
+
+
+def sum_of_least(form: Any) -> int | None:
+    """A proved lower bound of an affine form; None where one of its terms is unbounded on that side."""
+    total = 0
+    for k, c in form.items():
+        end: int | None = 1 if k is None or not c else lower(k) if c > 0 else upper(k)
+        if end is None:
+            return None
+        total += c * end
+    return total
 
 
 def less(a: Value, b: Value) -> bool:
     """Proof of a < b."""
-    from ..terms.index import add, const
-
-    return at_most(add(a, const(1)), b)
+    return at_most(a, b, 1)
 
 
 def is_finite(t: Any) -> bool:

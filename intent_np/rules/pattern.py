@@ -16,7 +16,7 @@ from typing import Any
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Expr:
-    """A node: `head` is an operator's name, `var`, `literal`, `const`, `fact` or a term class."""
+    """A node: `head` is an operator's name, `cast`, or one of `LEAVES` and `QUESTIONS`, or `term` or `computed`."""
 
     head: str
     args: tuple[Any, ...] = ()
@@ -109,6 +109,21 @@ def literal(names: str) -> Any:
     return _metavariables(names, "i", "literal")
 
 
+def constants(names: str) -> Any:
+    """Metavariables for float constants."""
+    return _metavariables(names, "f", "literal")
+
+
+def elements(names: str) -> Any:
+    """Metavariables for element types: what a cast is to."""
+    return _metavariables(names, "element", "element")
+
+
+def cast(value: Any, to: Any, mode: str = "wrap") -> Expr:
+    """A conversion to `to`: an element type's name, or a metavariable for one."""
+    return Expr("cast", (lift(value), Expr("element", (to, "named")) if isinstance(to, str) else to, mode))
+
+
 def call(op: str, *args: Any) -> Expr:
     """An operator by its name in `specs/index.md`, for those without a Python spelling: `call("maximum", x, y)`.
 
@@ -161,6 +176,22 @@ def hi(x: Expr) -> Expr:
     return Expr("fact", ("upper", x))
 
 
+def proved(comparison: Expr) -> Expr:
+    """Fact: `x < y` or `x <= y` is proved in every lane, `x` and `y` metavariables."""
+    return Expr("proved", (comparison,))
+
+
+def multiple(x: Expr, c: Expr) -> Expr:
+    """Fact: an index is proved to be a multiple of a positive constant."""
+    return Expr("multiple", (x, c))
+
+
+LEAVES = ("var", "literal", "attribute", "element")
+"""Heads of metavariables; their arguments are a name and a kind."""
+QUESTIONS = ("fact", "proved", "multiple")
+"""Heads of what is asked of an analysis: it is known, or it is not."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """`left` rewrites to `right` where every guard holds.  `numerics` is `exact`, or the permission that it needs."""
@@ -173,6 +204,11 @@ class Rule:
     why: str = ""
     subject: str = field(default="", compare=False)
 
+    @property
+    def opaque(self) -> bool:
+        """Whether the right side of a rule over scalars is computed by a function, which nothing proves."""
+        return self.left.head != "term" and self.right.head == "computed"
+
 
 def rule(name: str, left: Any, right: Any, *, when: Any = (), numerics: str = "exact", why: str = "") -> Rule:
     return Rule(name, left, lift(right), tuple(when), numerics, why)
@@ -182,8 +218,16 @@ def spell(e: Expr, level: int = 0) -> str:
     """The tree as mathematics, for catalogue and messages."""
     from ..terms.operators import OPERATORS
 
-    if e.head in ("var", "literal", "attribute"):
+    if e.head in LEAVES:
         return str(e.args[0])
+    if e.head == "cast":
+        value, to, mode = e.args
+        name = {"wrap": "cast", "saturate": "saturate_cast", "bits": "bitcast"}[mode]
+        return f"{name}({spell(value)}, {to})"
+    if e.head == "proved":
+        return spell(e.args[0])
+    if e.head == "multiple":
+        return f"{spell(e.args[1])} divides {spell(e.args[0])}"
     if e.head in ("term", "computed"):
         return f"{e.args[0]}({', '.join(spell(a) for a in e.args[1:])})"
     if e.head == "const":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..terms.dtypes import DType, bool_, index
+from ..terms.dtypes import DType, index
 from ..terms.index import Cast, Const, Value, add, apply, is_const, mul
 from ..terms.logical import (
     Along,
@@ -23,6 +23,7 @@ from ..terms.logical import (
 )
 from ..terms.logical import broadcast as joint_shape
 from ..terms.operators import Op
+from .scalar_attributes import has_all
 from .simplify import node
 
 Shape = tuple[Value, ...]
@@ -60,23 +61,7 @@ def has_dtype(v: Value, dtype: DType) -> bool:
 def holds_exactly(v: Value, middle: DType, mode: str, after: str) -> bool:
     """Whether `middle` has every value that the dtype of `v` has, so that a conversion through it loses nothing."""
     d: DType = v.type.dtype if isinstance(v.type, TensorType) else v.type  # type: ignore[assignment]
-    if (mode, after) != ("wrap", "wrap") or middle is bool_:
-        return False
-    if d is bool_ or d.is_integer:
-        low, high = (0, 1) if d is bool_ else d.range
-        if middle.is_integer:
-            return middle.range[0] <= low and high <= middle.range[1]
-        return max(-low, high) <= 2 ** PRECISION.get(middle.name, 0)
-    return middle.name in WIDER.get(d.name, ())
-
-
-PRECISION = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}
-"""Bits of a significand: integers up to 2 to this power are exact."""
-WIDER = {
-    "f16": ("f32", "f64"), "bf16": ("f32", "f64"), "f32": ("f64",),
-    "f8e4m3fn": ("f16", "bf16", "f32", "f64"), "f8e5m2": ("f16", "bf16", "f32", "f64"),
-}  # fmt: skip
-"""The types that have every value of a float type, infinities and signed zeros included."""
+    return (mode, after) == ("wrap", "wrap") and has_all(d, middle)
 
 
 # ---- subscripts

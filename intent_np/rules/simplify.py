@@ -32,18 +32,28 @@ def node(t: Any) -> Any:
 def _node_once(t: Any) -> Any:
     if type(t) is Apply:
         if t.op.arity < 0:
-            return apply(t.op, *t.args)
+            new = apply(t.op, *t.args)
+            return new if new is not t else _by_rules(t, t.op.name)
         if all(type(a) is Const for a in t.args):
             return _fold(t)
-        step = active().scalar.get(t.op.name)
-        found = step(t, node) if step else None
-        if found is not None:
-            new, name = found
-            fired(name, t, new)
-            return new
-        return _affine(t) if t.type is index and t.op.name in ("add", "sub", "mul") else _compare(t)
+        new = _by_rules(t, t.op.name)
+        return _affine(t) if new is t and t.type is index and t.op.name in ("add", "sub", "mul") else new
+    if type(t) is Cast:
+        new = _by_rules(t, "cast")
+        return _cast(t) if new is t else new
     clause = _CLAUSES.get(type(t))
     return clause(t) if clause else t
+
+
+def _by_rules(t: Value, head: str) -> Value:
+    """What the first rule that fits makes of a scalar term."""
+    step = active().scalar.get(head)
+    found = step(t, node) if step else None
+    if found is None:
+        return t
+    new, name = found
+    fired(name, t, new)
+    return new  # type: ignore[no-any-return]
 
 
 def _fold(t: Apply) -> Value:
@@ -69,26 +79,8 @@ def _affine(t: Apply) -> Value:
     return from_affine(form) if complete and all(abs(c) <= index.range[1] for c in form.values()) else t
 
 
-def _compare(t: Apply) -> Value:
-    """Comparisons of index sums that are decided by their difference being constant or of one sign."""
-    if t.op.name not in ("lt", "le") or t.args[0].type is not index:
-        return t
-    from .affine import difference
-    from .facts import at_most, less
-
-    gap = difference(t.args[1], t.args[0])
-    if set(gap) <= {None}:
-        d = gap.get(None, 0)
-        return Const(d > 0 if t.op.name == "lt" else d >= 0, bool_)
-    if (less if t.op.name == "lt" else at_most)(*t.args):
-        return Const(True, bool_)
-    return t
-
-
 def _cast(t: Cast) -> Value:
     v = t.value
-    if v.type is t.dtype and not (t.mode == "saturate" and t.dtype.is_float):
-        return v
     if t.mode == "wrap" and isinstance(v, Const):
         import numpy as np
 
@@ -137,7 +129,7 @@ def _proj(t: Proj) -> Value:
 
 
 _CLAUSES: dict[type, Callable[[Any], Any]] = {
-    Cast: _cast, Load: _load, Store: _store, Update: _store, Reduce: _reduce, Contract: _contract, Proj: _proj,
+    Load: _load, Store: _store, Update: _store, Reduce: _reduce, Contract: _contract, Proj: _proj,
 }  # fmt: skip
 
 

@@ -9,7 +9,9 @@ from intent_np.rules.matcher import compile_rules, source
 from intent_np.rules.pattern import Rule
 from intent_np.rules.tables import BUILTIN
 from intent_np.terms.core import Arena
-from intent_np.testing.rules.instances import instances, metavariables
+from intent_np.terms.index import is_op
+from intent_np.testing.rules.conversions import typed_instances
+from intent_np.testing.rules.instances import instances, metavariables, typed
 
 RULES = [r for t in BUILTIN.tables if t.language is None for r in t.rules]
 
@@ -38,7 +40,10 @@ def test_no_other_rule_does_the_same(r: Rule) -> None:
     others = {o.name: compile_rules([o]) for o in RULES if o is not r and o.left.head == r.left.head}
     mine = compile_rules([r])[r.left.head]
     with Arena():
-        terms = [t for t, *_ in instances(r, np.random.default_rng(0))]
+        if typed(r):
+            terms = [i.left for i in typed_instances(r)]
+        else:
+            terms = [t for t, *_ in instances(r, np.random.default_rng(0)) if is_op(t, r.left.head)]
         left = [(t, found[0]) for t in terms if (found := mine(t, lambda u: u)) is not None]
         for name, steps in others.items():
             results = [steps[r.left.head](t, lambda u: u) for t, _ in left]

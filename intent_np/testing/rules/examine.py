@@ -11,7 +11,7 @@ import numpy as np
 from ...rules.matcher import compile_rules
 from ...rules.pattern import Rule
 from ...terms.core import Arena
-from ...terms.index import Const, Value
+from ...terms.index import Const, Value, is_op
 from .instances import ROWS, instances
 from .meaning import evaluate, same
 
@@ -34,6 +34,8 @@ def examine(r: Rule, seed: int = 0) -> tuple[int, Difference | None]:
     fired = 0
     with Arena():
         for left, env, leaves in instances(r, rng):
+            if not is_op(left, r.left.head):  # a conjunction of one part
+                continue
             found = step(left, lambda t: t)
             if found is None:
                 continue

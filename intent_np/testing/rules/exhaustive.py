@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ... import numerics
-from ...rules.pattern import Expr, Rule
+from ...rules.pattern import Expr, Rule, nodes
 from ...terms.dtypes import DTYPES, DType, bool_
 from ...terms.operators import OPERATORS
-from .instances import bounded, dtypes, metavariables
+from .instances import dtypes, metavariables
 from .meaning import same
 
 LIMIT = 1 << 25
@@ -29,7 +29,8 @@ def index_counterexample(r: Rule) -> dict[str, Any] | None:
     A bound that a guard asks for is tried as tight as it can be, and with slack.  `OverflowError` if there are too
     many values to try.
     """
-    names = [*metavariables(r.left), *sorted(f"{w} {n}" for n in bounded(r) for w in ("lower", "upper"))]
+    asked = {n.args[1].args[0] for g in r.when for n in nodes(g) if n.head == "fact"}
+    names = [*metavariables(r.left), *sorted(f"{w} {n}" for n in asked for w in ("lower", "upper"))]
     if 256 ** len(metavariables(r.left)) > LIMIT:
         raise OverflowError(r.name)
     sides = [range(-128, 128) if not n.startswith(("lower", "upper")) else (0, 1, 9) for n in names]
@@ -38,7 +39,7 @@ def index_counterexample(r: Rule) -> dict[str, Any] | None:
     row = np.arange(-128, 128)
     for choice in product(*(s for n, s in zip(names, sides, strict=True) if n != first)):
         env: dict[str, Any] = {**dict(zip(outer, choice, strict=True)), first: row}
-        for n in bounded(r):
+        for n in asked:
             env[f"lower {n}"] = env[n] - env[f"lower {n}"]
             env[f"upper {n}"] = env[n] + env[f"upper {n}"]
         if (at := _wrong(r, env)) is not None:
@@ -67,6 +68,11 @@ def _integers(e: Expr, env: dict[str, Any]) -> tuple[Any, Any]:
         return np.asarray(e.args[0]), np.bool_(True)
     if e.head == "fact":
         return env[f"{e.args[0]} {e.args[1].args[0]}"], np.bool_(True)
+    if e.head == "proved":
+        return _integers(e.args[0], env)
+    if e.head == "multiple":
+        x, c = (np.asarray(env[a.args[0]]) for a in e.args)
+        return (c > 0) & (x % np.where(c > 0, c, 1) == 0), np.bool_(True)
     pairs = [_integers(a, env) for a in e.args]
     args, fine = [np.asarray(v) for v, _ in pairs], pairs[0][1]
     for _, f in pairs[1:]:

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from ...rules.matcher import orders
 from ...rules.pattern import Expr, Rule, nodes
 from ...terms.core import Arena
 from ...terms.dtypes import DTYPES, DType, bf16, bool_, f16, f32, f64, i8, i32, i64, index, u8, u32, u64
-from ...terms.index import Const, Extent, Param, Value, add, apply, const, sub
-from ...terms.operators import OPERATORS
+from ...terms.index import Cast, Const, Extent, Param, Value, add, apply, const, mul, sub
 from .meaning import samples
 
 DTYPES_OF: dict[str, tuple[DType, ...]] = {
@@ -24,12 +24,13 @@ DTYPES_OF: dict[str, tuple[DType, ...]] = {
     "x": (index,),
     "f": (f16, bf16, f32, f64, DTYPES["f8e5m2"], DTYPES["f8e4m3fn"]),
     "b": (bool_,),
-    "any": (bool_, i8, u8, i32, index, f16, f32, f64),
+    "any": (bool_, i8, u8, i32, u32, i64, u64, index, f16, bf16, f32, f64, DTYPES["f8e5m2"], DTYPES["f8e4m3fn"]),
 }
 """The dtypes that a kind of metavariable stands for."""
 LITERALS = (0, 1, 2, 3, 4, 7, 8, 12, 100, 127, -1, -2, -3, -8, -128)
 BOUNDS = ((0, 0), (0, 6), (0, 7), (0, 8), (3, 12), (-4, 3), (-9, -1), (100, 127))
 """Least and greatest value of a bounded operand."""
+FLOAT_LITERALS = (2.0, -0.25, 64.0, 2.0**-14, 2.0**-130, 3.0, 0.0, 0.1)
 ROWS = 400
 
 
@@ -45,7 +46,8 @@ def heads(e: Expr) -> set[str]:
 
 def literal_only(e: Expr) -> bool:
     """Whether a tree is computed from literals alone, while rewriting."""
-    return e.head in ("literal", "const") or (e.head not in ("var", "fact") and all(map(literal_only, e.args)))
+    below = [a for a in e.args if isinstance(a, Expr)]
+    return e.head in ("literal", "const") or bool(below) and e.head != "fact" and all(map(literal_only, below))
 
 
 def kinds(r: Rule) -> set[str]:
@@ -74,7 +76,14 @@ def _typed(r: Rule, d: DType) -> bool:
 
 def bounded(r: Rule) -> set[str]:
     """The metavariables that guards know bounds of."""
-    return {n.args[1].args[0] for g in r.when for n in nodes(g) if n.head == "fact"}
+    facts = [n for g in r.when for n in nodes(g) if n.head in ("fact", "proved")]
+    return {v.args[0] for f in facts for v in nodes(f) if v.head == "var"}
+
+
+def typed(r: Rule) -> bool:
+    """Whether the values of a rule are of several types, or it asks for types."""
+    asked = any(n.head == "computed" and not literal_only(n) for g in r.when for n in nodes(g))
+    return asked or "cast" in heads(r.left) | heads(r.right)
 
 
 def built(e: Expr, leaves: dict[str, Value], like: DType) -> Value:
@@ -84,6 +93,9 @@ def built(e: Expr, leaves: dict[str, Value], like: DType) -> Value:
     if e.head == "const":
         v = e.args[0]
         return Const(v, bool_) if isinstance(v, bool) else const(v, like)
+    if e.head == "cast":
+        to = e.args[1]
+        return Cast(built(e.args[0], leaves, like), leaves[to.args[0]] if to.args[1] != "named" else DTYPES[to.args[0]], e.args[2])  # type: ignore[arg-type]
     return apply(e.head, *(built(a, leaves, like) for a in e.args))
 
 
@@ -96,10 +108,12 @@ def instances(r: Rule, rng: np.random.Generator) -> Iterator[tuple[Value, dict[V
     facts = bounded(r)
     literals = [n for n, v in variables.items() if v.head == "literal"]
     ranges = [n for n in variables if n in facts]
+    multiples = {g.args[0].args[0]: g.args[1].args[0] for g in r.when if g.head == "multiple"}
     for d in dtypes(r):
-        allowed = [v for v in LITERALS if d.is_integer and d.range[0] <= v <= d.range[1]] or [0]
+        allowed: Any = [v for v in LITERALS if d.is_integer and d.range[0] <= v <= d.range[1]]
+        allowed = allowed or (FLOAT_LITERALS if d.is_float else [0])
         for choice in product(allowed if literals else [0], repeat=len(literals) or 1):
-            for bounds in product(BOUNDS if ranges else [(0, 0)], repeat=len(ranges) or 1):
+            for bounds in product(BOUNDS if ranges else [(0, 0)] * (20 if r.opaque else 1), repeat=len(ranges) or 1):
                 leaves: dict[str, Value] = {}
                 env: dict[Value, Any] = {}
                 for name, v in variables.items():
@@ -108,6 +122,13 @@ def instances(r: Rule, rng: np.random.Generator) -> Iterator[tuple[Value, dict[V
                     elif name in ranges:
                         leaves[name], extent, size = _between(name, *bounds[ranges.index(name)])
                         env[extent] = rng.integers(0, size + 1, ROWS)
+                    elif name in multiples:
+                        by = max(1, int(choice[literals.index(multiples[name])]))
+                        leaves[name] = Extent(name, None, by)
+                        env[leaves[name]] = by * rng.integers(0, 50, ROWS)
+                    elif r.opaque and v.args[1] == "x":
+                        leaves[name], parts = _sum(name, int(choice[0]), rng)
+                        env |= parts
                     else:
                         own = bool_ if v.args[1] == "b" else d
                         leaves[name] = Param(name, own)
@@ -126,7 +147,9 @@ def _between(name: str, low: int, high: int) -> tuple[Value, Value, int]:
     return value, extent, high - low
 
 
-def orders(e: Expr) -> list[Expr]:
-    """The left side, and with the operands of a commutative root exchanged."""
-    swapped = OPERATORS[e.head].commutative and len(e.args) == 2
-    return [e, Expr(e.head, e.args[::-1])] if swapped else [e]
+def _sum(name: str, by: int, rng: np.random.Generator) -> tuple[Value, dict[Value, Any]]:
+    """A sum of terms, of which some are multiples of a number."""
+    a, b = Param(f"{name}0", index), Param(f"{name}1", index)
+    terms = [mul(a, const(by * int(rng.integers(-3, 4)))), mul(b, const(int(rng.integers(-9, 10))))]
+    total = add(add(terms[0], terms[1]), const(int(rng.integers(-40, 41))))
+    return total, {v: samples(index, ROWS, rng) for v in (a, b)}

@@ -14,15 +14,21 @@ _WORDS = {"and": "and", "or": "or", "not": "not", "neg": "-", "bit_not": "~"}
 _INFIX = {"bit_and": "&", "bit_or": "|", "bit_xor": "^"}
 
 
-def kernel_text(r: Rule, dtype: str, values: Mapping[str, Any]) -> str:
+def kernel_text(
+    r: Rule, dtype: str, values: Mapping[str, Any], elements: Mapping[str, str] | None = None, result: str = ""
+) -> str:
     """Python source that prints the two sides of a rule at `values`, executed by the reference.
 
-    `dtype` is that of all metavariables but predicates.  Literals stand in the kernel, all else is read.
+    `dtype` is that of all metavariables but predicates.  Literals stand in the kernel, all else is read.  A rule about
+    types says in `elements` what its metavariables stand for, and its `result`.
     """
     variables = metavariables(r.left)
     read = [n for n, v in variables.items() if v.head == "var"]
-    types = {n: "bool" if variables[n].args[1] == "b" else dtype for n in read}
-    result = "bool" if _is_bool(r.left, types) else dtype
+    types = {n: "bool" if variables[n].args[1] == "b" else dtype for n in read} | {
+        n: t for n, t in (elements or {}).items() if n in read
+    }
+    values = {**values, **{n: t for n, t in (elements or {}).items() if n not in read}}
+    result = result or ("bool" if _is_bool(r.left, types) else dtype)
     parameters = [f"{n}: I.In[I.{t}, (1,)]" for n, t in types.items()]
     parameters += [f"{side}: I.Out[I.{result}, (1,)]" for side in ("before", "after")]
     arrays = [f"np.array([{_number(values.get(n, 0))}], {_numpy(t)})" for n, t in types.items()]
@@ -68,6 +74,10 @@ def _spelled(e: Expr, values: Mapping[str, Any]) -> str:
         return f"({_computed(e, values)})"
     if e.head == "const":
         return _number(e.args[0])
+    if e.head == "cast":
+        value, to, mode = e.args
+        name = {"wrap": "cast", "saturate": "saturate_cast", "bits": "bitcast"}[mode]
+        return f"I.{name}({_spelled(value, values)}, I.{values.get(to.args[0], to.args[0])})"
     args = [_spelled(a, values) for a in e.args]
     word = _WORDS.get(e.head)
     if word and len(args) == 1:
@@ -98,6 +108,12 @@ def _computed(e: Expr, values: Mapping[str, Any]) -> int:
             return a % b[0]
         case "neg":
             return -a
+        case "bit_and":
+            return a & b[0]
+        case "bit_or":
+            return a | b[0]
+        case "bit_xor":
+            return a ^ b[0]
     raise TypeError(f"{e.head} of literals")
 
 

@@ -44,8 +44,19 @@ def evaluate(t: Any, env: Mapping[Any, Array]) -> tuple[Array, Array]:
         elif isinstance(u, Cast):
             v, poison = done[u.value]
             source: Any = u.value.type
-            done[u] = numerics.cast(v, u.dtype, source), poison | numerics.invalid_cast(v, u.dtype, source)
+            done[u] = converted(v, u.dtype, source, u.mode), poison | lost(v, u.dtype, source, u.mode)
     return done[t]
+
+
+def converted(v: Array, to: DType, source: DType, mode: str) -> Array:
+    """A conversion of values."""
+    kinds = {"wrap": numerics.cast, "saturate": numerics.saturate_cast, "bits": numerics.bitcast}
+    return kinds[mode](v, to, source)
+
+
+def lost(v: Array, to: DType, source: DType, mode: str) -> Array:
+    """Where a conversion is an invalid operation."""
+    return numerics.invalid_cast(v, to, source) if mode == "wrap" else np.zeros((), np.bool_)
 
 
 def same(a: Array, b: Array, d: DType) -> Array:

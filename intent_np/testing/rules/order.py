@@ -13,7 +13,7 @@ from ...rules.pattern import Expr, Rule
 from ...terms.operators import OPERATORS
 from .instances import literal_only
 
-_RANK = {name: i for i, name in enumerate(OPERATORS)}
+_RANK = {name: i for i, name in enumerate(("cast wrap", "cast saturate", "cast bits", "computed", *OPERATORS))}
 
 
 def ends(r: Rule) -> bool:
@@ -25,7 +25,16 @@ def _folded(e: Expr) -> Expr:
     """The right side as it is built: what is computed from literals is one constant."""
     if literal_only(e):
         return Expr("const", (repr(e),))
-    return e if e.head == "var" else Expr(e.head, tuple(map(_folded, e.args)))
+    return e if not _operands(e) else Expr(e.head, tuple(_folded(a) if isinstance(a, Expr) else a for a in e.args))
+
+
+def _head(e: Expr) -> str:
+    return f"cast {e.args[2]}" if e.head == "cast" else e.head
+
+
+def _operands(e: Expr) -> list[Expr]:
+    """What a term is computed from; a type is no operand."""
+    return [a for a in e.args if isinstance(a, Expr) and a.head != "element"]
 
 
 def _above(a: Expr, b: Expr) -> bool:
@@ -37,23 +46,23 @@ def _above(a: Expr, b: Expr) -> bool:
         return weight > other
     if _is_leaf(a) or _is_leaf(b):
         return not _is_leaf(a) and _is_leaf(b)
-    if a.head != b.head:
-        return _RANK[a.head] > _RANK[b.head]
-    for x, y in zip(a.args, b.args, strict=False):
+    if _head(a) != _head(b):
+        return _RANK[_head(a)] > _RANK[_head(b)]
+    for x, y in zip(_operands(a), _operands(b), strict=False):
         if repr(x) != repr(y):
             return _above(x, y)
     return False
 
 
 def _is_leaf(e: Expr) -> bool:
-    return e.head in ("var", "literal", "const")
+    return not _operands(e)
 
 
 def _weight(e: Expr) -> int:
-    return 1 if _is_leaf(e) else 1 + sum(map(_weight, e.args))
+    return 1 + sum(map(_weight, _operands(e)))
 
 
 def _variables(e: Expr) -> Counter[str]:
     if e.head == "var":
         return Counter([e.args[0]])
-    return Counter() if _is_leaf(e) else sum(map(_variables, e.args), Counter())
+    return sum(map(_variables, _operands(e)), Counter())

@@ -35,6 +35,8 @@ class Found:
 
 def theories(r: Rule) -> list[Theory]:
     """The theories in which a rule is proved; they cover its dtypes, but for those that no theory is of."""
+    if any("computed" in heads(e) for e in (r.right, *r.when)):  # by a function of Python
+        return []
     if "x" in kinds(r):
         return [Integers()]
     if kinds(r) <= {"any", "b"} and not interprets(heads(r.left) | heads(r.right)):
@@ -86,6 +88,11 @@ class Encoding:
             bound, value = z3.Const(f"{which}_{of.args[0]}", self.theory.sort), self.leaf(of)
             self.facts.append(bound <= value if which == "lower" else bound >= value)
             return bound
+        if e.head == "proved":
+            return self.value(e.args[0], "guard")
+        if e.head == "multiple":
+            x, c = map(self.leaf, e.args)
+            return z3.And(c > 0, self.theory.apply("mod", [x, c]) == 0)
         args, needs = [], []
         for a in e.args:
             before = len(self.needs[side])

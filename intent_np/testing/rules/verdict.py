@@ -18,7 +18,7 @@ from typing import Any
 
 from ...rules.pattern import Rule
 from ...rules.rule_set import RuleSet
-from .instances import kinds
+from .instances import kinds, typed
 from .kernel_text import kernel_text
 from .order import ends
 
@@ -59,35 +59,41 @@ def judge(rules: RuleSet, names: Iterable[str] | None = None) -> list[Verdict]:
 
 def judge_scalar(r: Rule) -> Verdict:
     """Proved where it can be, and tried in any case: the trial is of the matcher that is generated from it."""
+    from .conversions import judged
     from .examine import examine
     from .prove import proofs
 
+    if typed(r):
+        return judged(r)
     fired, wrong = examine(r)
     if wrong is not None:
         program = kernel_text(r, wrong.dtype, wrong.values) if wrong.values else ""
-        return _refuted(r, wrong.text, program)
+        return refuted(r, wrong.text, program)
     if not fired:
-        return _refuted(r, "it never fires: no left side has a type, or no values satisfy its guards")
+        return refuted(r, "it never fires: no left side has a type, or no values satisfy its guards")
     undecided, status, detail = [], _proof_of(r), ""
-    for found in proofs(r):
+    asked = proofs(r)
+    if not asked:
+        status, detail = "tested", f"computed by a function; fired {fired} times"
+    for found in asked:
         if found.outcome == "refuted":
             values = found.model or {}
             readable = all(isinstance(v, (int, float)) for v in values.values())
             dtype = "index" if found.theory == "integers" else found.theory
             what = "the right side wraps" if found.wraps else "the sides differ"
             program = kernel_text(r, dtype, values) if readable and dtype != "any" else ""
-            return _refuted(r, f"{what} for {found.theory} at {values}", program)
+            return refuted(r, f"{what} for {found.theory} at {values}", program)
         if found.outcome == "undecided":
             undecided.append(found.theory)
     if undecided:
         status, detail, wrong_at = _without_proof(r, undecided)
         if wrong_at is not None:
-            return _refuted(r, f"the sides differ at {wrong_at}", kernel_text(r, "index", wrong_at))
+            return refuted(r, f"the sides differ at {wrong_at}", kernel_text(r, "index", wrong_at))
     narrow = _narrow(r)
     if narrow is not None:
         return narrow
     if not ends(r):
-        return _refuted(r, f"rewriting may not end: {r.right} is not below {r.left} in the order of terms")
+        return refuted(r, f"rewriting may not end: {r.right} is not below {r.left} in the order of terms")
     return Verdict(r.name, "", status, detail=detail)
 
 
@@ -124,11 +130,12 @@ def _narrow(r: Rule) -> Verdict | None:
         except OverflowError:
             continue
         if values is not None:
-            return _refuted(r, f"the sides differ for {d} at {values}", kernel_text(r, d.name, values))
+            return refuted(r, f"the sides differ for {d} at {values}", kernel_text(r, d.name, values))
     return None
 
 
-def _refuted(r: Rule, detail: str, program: str = "") -> Verdict:
+def refuted(r: Rule, detail: str, program: str = "") -> Verdict:
+    """A verdict with a counterexample."""
     return Verdict(r.name, "", "refuted", detail=detail, program=program)
 
 
