@@ -3,14 +3,16 @@
 `exact(x, d)`: the type `d` has every value that the type of `x` has.
 """
 
-from .pattern import call, cast, computed, elements, literal, rule, values
+from typing import Any
+
+from .pattern import Expr, call, cast, computed, elements, literal, rule, values
 
 x, y = values("x y")
 d, e, result = elements("d e result")
 c = literal("c")
 
 
-def _exact(v: object, to: object) -> object:
+def _exact(v: Any, to: Any) -> Expr:
     return computed("exact", v, to)
 
 
@@ -33,7 +35,9 @@ RULES = (
         why="true is 1, false 0",
     ),
     rule("one-of-cast", cast(x, d).equals(1), x, when=[computed("truth", x)], why="true is 1, false 0"),
-    rule("not-one-of-cast", cast(x, d).differs(1), call("not", x), when=[computed("truth", x)], why="true is 1, false 0"),
+    rule(
+        "not-one-of-cast", cast(x, d).differs(1), call("not", x), when=[computed("truth", x)], why="true is 1, false 0"
+    ),
     rule(
         "lt-of-casts", call("lt", cast(x, d), cast(y, d)), call("lt", x, y),
         when=[computed("alike", x, y), computed("grows", x, d)], why="the order is kept",
@@ -53,10 +57,6 @@ RULES = (
     rule("floor-of-integer", call("floor", cast(x, d)), cast(x, d), when=[computed("integral", x)], why="it is whole"),
     rule("ceil-of-integer", call("ceil", cast(x, d)), cast(x, d), when=[computed("integral", x)], why="it is whole"),
     rule("round-of-integer", call("round", cast(x, d)), cast(x, d), when=[computed("integral", x)], why="it is whole"),
-    rule(
-        "isnan-of-integer", call("isnan", cast(x, d)), False,
-        when=[computed("integral", x), computed("infinite", d)], why="it is a number, or infinite",
-    ),
     rule("abs-of-unsigned", call("abs", x), x, when=[computed("unsigned", x)], why="nothing is negative"),
 )  # fmt: skip
 

@@ -1,20 +1,22 @@
 """Index algebra: exact over the integers; index arithmetic is proved not to wrap before it is lowered to 32 bits."""
 
-from .pattern import call, computed, hi, indices, literal, lo, multiple, proved, rule
+from typing import Any
+
+from .pattern import Expr, call, computed, hi, indices, literal, lo, multiple, proved, rule
 
 x, y, z = indices("x y z")
 c, d = literal("c d")
 
 
-def _up(a: object, b: object) -> object:
+def _up(a: Any, b: Any) -> Expr:
     return call("ceil_div", a, b)
 
 
-def _least(a: object, b: object) -> object:
+def _least(a: Any, b: Any) -> Expr:
     return call("minimum", a, b)
 
 
-def _most(a: object, b: object) -> object:
+def _most(a: Any, b: Any) -> Expr:
     return call("maximum", a, b)
 
 

@@ -191,15 +191,19 @@ def orders(e: Expr) -> list[Expr]:
         return [e]
     below = [orders(a) if isinstance(a, Expr) else [a] for a in e.args]
     found = [Expr(e.head, tuple(args)) for args in product(*below)]
-    if e.head in OPERATORS and OPERATORS[e.head].commutative and len(e.args) == 2 and e.head not in MANY:
-        plain = {a.args for a in e.args if a.head in ("var", "literal")}
-        if not (len(e.args) == 2 and all(a.head == "var" for a in e.args) and len(plain) <= 2 and e is not None):
-            found += [Expr(f.head, f.args[::-1]) for f in found]
+    if (
+        e.head in OPERATORS
+        and OPERATORS[e.head].commutative
+        and e.head not in MANY
+        and repr(e.args[0]) != repr(e.args[1])
+    ):
+        found += [Expr(f.head, f.args[::-1]) for f in found]
     return found
 
 
-def source(rules: Iterable[Rule]) -> dict[str, str]:
-    """Python text of one matching function for each operator at a root."""
+def source(rules: Iterable[Rule], telling: bool = False) -> dict[str, str]:
+    """Python text of one matching function for each operator at a root; `telling`, they also give what metavariables
+    stand for."""
     by_root: dict[str, list[Rule]] = {}
     for r in rules:
         by_root.setdefault(r.left.head, []).append(r)
@@ -208,12 +212,12 @@ def source(rules: Iterable[Rule]) -> dict[str, str]:
         lines = [f"# {root}", "def step(t, node):"]
         for r in group:
             for left in orders(r.left):
-                lines += _lines(r, left)
+                lines += _lines(r, left, telling)
         out[root] = "\n".join([*lines, "    return None"]) + "\n"
     return out
 
 
-def _lines(r: Rule, left: Expr) -> list[str]:
+def _lines(r: Rule, left: Expr, telling: bool) -> list[str]:
     """What tries one order of a rule's left side."""
     m = _Matching()
     m.match(left, "t", root=True)
@@ -235,7 +239,8 @@ def _lines(r: Rule, left: Expr) -> list[str]:
         built = "new"
     out = _nested(m.lines)
     depth = len(out) + 1
-    return [f"    # {r.name}", *out, f"{'    ' * depth}return {built}, {r.name!r}"]
+    told = ", {" + ", ".join(f"{n!r}: {at}" for n, at in m.bound.items() if n != "result") + "}" if telling else ""
+    return [f"    # {r.name}", *out, f"{'    ' * depth}return {built}, {r.name!r}{told}"]
 
 
 def _nested(lines: list[str]) -> list[str]:
@@ -260,9 +265,11 @@ def wrapped(v: int, d: Any) -> Const:
     return Const((v - low) % 2**d.bits + low, d)
 
 
-def compile_rules(rules: Iterable[Rule], functions: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """`{operator: step}`; a step gives (replacement, rule name) or None.  `functions` are what guards and templates
-    compute with, by name."""
+def compile_rules(
+    rules: Iterable[Rule], functions: Mapping[str, Any] | None = None, telling: bool = False
+) -> dict[str, Any]:
+    """`{operator: step}`; a step gives (replacement, rule name) or None, and, `telling`, what metavariables stand for.
+    `functions` are what guards and templates compute with, by name."""
     from ..terms.index import apply, const
     from .scalar_attributes import FUNCTIONS
 
@@ -276,7 +283,7 @@ def compile_rules(rules: Iterable[Rule], functions: Mapping[str, Any] | None = N
         **FUNCTIONS, **(functions or {}),
     }  # fmt: skip
     steps = {}
-    for root, text in source(rules).items():
+    for root, text in source(rules, telling).items():
         local = dict(space)
         exec(compile(text, f"<rules for {root}>", "exec"), local)
         steps[root] = local["step"]

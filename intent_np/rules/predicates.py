@@ -3,7 +3,9 @@
 A rule about a part of a conjunction or disjunction leaves its other parts as they are.
 """
 
-from .pattern import call, floats, hi, indices, integers, literal, lo, predicates, proved, rule, values
+from typing import Any
+
+from .pattern import Expr, call, floats, hi, indices, integers, literal, lo, predicates, proved, rule, values
 
 p, q = predicates("p q")
 a, b = values("a b")
@@ -13,15 +15,15 @@ f, g = floats("f g")
 c, d = literal("c d")
 
 
-def _not(e: object) -> object:
+def _not(e: Any) -> Expr:
     return call("not", e)
 
 
-def _and(*parts: object) -> object:
+def _and(*parts: Any) -> Expr:
     return call("and", *parts)
 
 
-def _or(*parts: object) -> object:
+def _or(*parts: Any) -> Expr:
     return call("or", *parts)
 
 
@@ -50,7 +52,9 @@ RULES = (
     rule("below-both", _and(x < y, x < z), x < y, when=[proved(y <= z)], why="the lower bound implies the other"),
     rule("above-both", _and(y < x, z < x), y < x, when=[proved(z <= y)], why="the higher bound implies the other"),
     rule("at-most-both", _and(x <= y, x <= z), x <= y, when=[proved(y <= z)], why="the lower bound implies the other"),
-    rule("at-least-both", _and(y <= x, z <= x), y <= x, when=[proved(z <= y)], why="the higher bound implies the other"),
+    rule(
+        "at-least-both", _and(y <= x, z <= x), y <= x, when=[proved(z <= y)], why="the higher bound implies the other"
+    ),
     rule("below-and-at-most", _and(x < y, x <= z), x < y, when=[proved(y <= z)], why="x < y <= z"),
     rule("below-either", _or(x < y, x < z), x < z, when=[proved(y <= z)], why="the lower bound implies the other"),
     rule("nothing-between", _and(x < y, z <= x), False, when=[proved(y <= z)], why="y <= z <= x"),

@@ -87,11 +87,6 @@ def whole(d: DType) -> bool:
     return d.is_integer
 
 
-def infinite(d: DType) -> bool:
-    """Whether `d` is a float type of more than 8 bits: what is too large for it is infinite, and no NaN."""
-    return d.is_float and d.bits > 8
-
-
 # ---- constants
 
 

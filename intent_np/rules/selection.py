@@ -1,6 +1,8 @@
 """Selection: what is chosen among equal things, twice, or by what says it already."""
 
-from .pattern import call, elements, floats, integers, literal, predicates, rule, values
+from typing import Any
+
+from .pattern import Expr, call, elements, floats, integers, literal, predicates, rule, values
 from .pattern import cast as _cast
 
 p, q = predicates("p q")
@@ -11,7 +13,7 @@ c, d = literal("c d")
 result = elements("result")
 
 
-def _select(*parts: object) -> object:
+def _select(*parts: Any) -> Expr:
     return call("select", *parts)
 
 

@@ -84,10 +84,6 @@ RULES = (
         when=[computed("keeps_a_dimension", r)], why="every element is the same",
     ),
     rule(
-        "take-filled-scalar", _take(_filled(x, s), r), x,
-        when=[computed("takes_a_scalar", r)], why="every element is the same",
-    ),
-    rule(
         "take-indices", _take(structure("Indices", d), r), structure("Indices", computed("part", d, r)),
         when=[computed("is_part", d, r)], why="coordinates are absolute, in whatever part",
     ),
@@ -102,10 +98,6 @@ RULES = (
     rule(
         "take-of-kept", _take(_reduced(True), r), _reduced(False),
         when=[computed("drops", k, r, _reduced(True))], why="the kept dimension has one position",
-    ),
-    rule(
-        "pointwise-of-scalars", _pointwise(op, xs), _filled(computed("scalar_apply", op, xs), ()),
-        when=[computed("are_scalars", xs)], why="a tensor of rank 0 has one element",
     ),
     rule(
         "pointwise-of-filled", _pointwise(op, xs),

@@ -300,7 +300,7 @@ def _function(number: Any, to: DType, mode: str, sort: Any) -> Any:
     return z3.Function(f"{mode} {to} of {number.sort()}", number.sort(), sort)(number)
 
 
-def _theory(d: DType) -> Any:
+def _theory(d: Any) -> Any:
     theory = theory_of(d)
     if theory is None:
         raise NotImplementedError
@@ -317,6 +317,3 @@ def _resized(v: Any, source: DType, to: DType, mode: str) -> Any:
         low, high = (z3.BitVecVal(b, 66) for b in to.range)
         wide = z3.If(wide < low, low, z3.If(wide > high, high, wide))
     return z3.Extract(to.bits - 1, 0, wide)
-
-
-

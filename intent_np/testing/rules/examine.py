@@ -12,7 +12,7 @@ from ...rules.matcher import compile_rules
 from ...rules.pattern import Rule
 from ...terms.core import Arena
 from ...terms.index import Const, Value, is_op
-from .instances import ROWS, instances
+from .instances import ROWS, instances, metavariables
 from .meaning import evaluate, same
 
 
@@ -30,17 +30,18 @@ class Difference:
 def examine(r: Rule, seed: int = 0) -> tuple[int, Difference | None]:
     """How many instances the rule fired on, and the first that it changed the value or the type of."""
     rng = np.random.default_rng(seed)
-    (step,) = compile_rules([r]).values()
+    (step,) = compile_rules([r], telling=True).values()
     fired = 0
     with Arena():
-        for left, env, leaves in instances(r, rng):
+        for left, env, _ in instances(r, rng):
             if not is_op(left, r.left.head):  # a conjunction of one part
                 continue
             found = step(left, lambda t: t)
             if found is None:
                 continue
             fired += 1
-            if (wrong := _difference(left, found[0], env, leaves)) is not None:
+            names = {n: v for n, v in found[2].items() if n in metavariables(r.left)}
+            if (wrong := _difference(left, found[0], env, names)) is not None:
                 return fired, wrong
     return fired, None
 

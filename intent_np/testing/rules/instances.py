@@ -28,7 +28,7 @@ DTYPES_OF: dict[str, tuple[DType, ...]] = {
 }
 """The dtypes that a kind of metavariable stands for."""
 LITERALS = (0, 1, 2, 3, 4, 7, 8, 12, 100, 127, -1, -2, -3, -8, -128)
-BOUNDS = ((0, 0), (0, 6), (0, 7), (0, 8), (3, 12), (-4, 3), (-9, -1), (100, 127))
+BOUNDS = ((3, 12), (100, 127), (0, 6), (0, 7), (0, 8), (-4, 3), (-9, -1), (0, 0))
 """Least and greatest value of a bounded operand."""
 FLOAT_LITERALS = (2.0, -0.25, 64.0, 2.0**-14, 2.0**-130, 3.0, 0.0, 0.1)
 ROWS = 400
@@ -94,8 +94,9 @@ def built(e: Expr, leaves: dict[str, Value], like: DType) -> Value:
         v = e.args[0]
         return Const(v, bool_) if isinstance(v, bool) else const(v, like)
     if e.head == "cast":
-        to = e.args[1]
-        return Cast(built(e.args[0], leaves, like), leaves[to.args[0]] if to.args[1] != "named" else DTYPES[to.args[0]], e.args[2])  # type: ignore[arg-type]
+        value, to, mode = e.args
+        element: Any = DTYPES[to.args[0]] if to.args[1] == "named" else leaves[to.args[0]]
+        return Cast(built(value, leaves, like), element, mode)
     return apply(e.head, *(built(a, leaves, like) for a in e.args))
 
 
@@ -120,7 +121,7 @@ def instances(r: Rule, rng: np.random.Generator) -> Iterator[tuple[Value, dict[V
                     if name in literals:
                         leaves[name] = const(choice[literals.index(name)], d)
                     elif name in ranges:
-                        leaves[name], extent, size = _between(name, *bounds[ranges.index(name)])
+                        leaves[name], extent, size = between(name, *bounds[ranges.index(name)])
                         env[extent] = rng.integers(0, size + 1, ROWS)
                     elif name in multiples:
                         by = max(1, int(choice[literals.index(multiples[name])]))
@@ -140,7 +141,7 @@ def instances(r: Rule, rng: np.random.Generator) -> Iterator[tuple[Value, dict[V
                         continue
 
 
-def _between(name: str, low: int, high: int) -> tuple[Value, Value, int]:
+def between(name: str, low: int, high: int) -> tuple[Value, Value, int]:
     """An index that is known to be between two numbers, the extent in it, and the most that this may be."""
     extent = Extent(name, high - low)
     value = add(extent, const(low)) if low > 0 else sub(extent, const(-low)) if low else extent

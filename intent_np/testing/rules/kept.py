@@ -66,6 +66,8 @@ SCALAR_JUDGES = (
     "testing/rules",
     "rules/matcher.py",
     "rules/facts.py",
+    "rules/affine.py",
+    "rules/scalar_attributes.py",
     "terms/operators.py",
     "terms/index.py",
     "numerics",

@@ -43,8 +43,8 @@ def kernel_text(
         "",
         "@intent.kernel",
         f"def {name}({', '.join(parameters)}):",
-        f"    before[0] = {_spelled(r.left, values)}",
-        f"    after[0] = {_spelled(r.right, values)}",
+        f"    before[0] = {spelled(r.left, values)}",
+        f"    after[0] = {spelled(r.right, values)}",
         "",
         "",
         f"before, after = np.zeros(1, {_numpy(result)}), np.zeros(1, {_numpy(result)})",
@@ -67,9 +67,10 @@ def _is_bool(e: Expr, types: Mapping[str, str]) -> bool:
     return op.result == "bool" or any(_is_bool(a, types) for a in e.args)
 
 
-def _spelled(e: Expr, values: Mapping[str, Any]) -> str:
+def spelled(e: Expr, values: Mapping[str, Any], read: str = "{}[0]") -> str:
+    """A side of a rule as Python; `read` says how a metavariable is."""
     if e.head == "var":
-        return f"{e.args[0]}[0]"
+        return read.format(e.args[0])
     if e.head == "literal" or (e.head not in ("const",) and literal_only(e)):
         return f"({_computed(e, values)})"
     if e.head == "const":
@@ -77,8 +78,8 @@ def _spelled(e: Expr, values: Mapping[str, Any]) -> str:
     if e.head == "cast":
         value, to, mode = e.args
         name = {"wrap": "cast", "saturate": "saturate_cast", "bits": "bitcast"}[mode]
-        return f"I.{name}({_spelled(value, values)}, I.{values.get(to.args[0], to.args[0])})"
-    args = [_spelled(a, values) for a in e.args]
+        return f"I.{name}({spelled(value, values, read)}, I.{values.get(to.args[0], to.args[0])})"
+    args = [spelled(a, values, read) for a in e.args]
     word = _WORDS.get(e.head)
     if word and len(args) == 1:
         return f"({word} {args[0]})"

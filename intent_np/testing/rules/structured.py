@@ -130,8 +130,6 @@ class Maker:
             others.append(self.read(shape[-1:], d))
         other = self.pick(*others)
         args = (inner, other) if self.pick(0, 1) else (other, inner)
-        if self.random.random() < 0.1:
-            args = (self.scalar(d), self.scalar(d))
         return Pointwise(OPERATORS[self.pick("add", "maximum", "sub")], args)
 
 
