@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from intent_np.error_codes import CODES, REMARKS, ErrorCode
@@ -30,6 +30,7 @@ class Span:
 
     `line` counts from 1.  `column` and `end_column` count characters from 1; `end_column` is exclusive.
     `text` is the whole source line without its newline; a span of several lines ends with its first one.
+    `caller` is the call of the helper that it stands in; two places are equal whoever called.
     """
 
     file: str
@@ -37,6 +38,17 @@ class Span:
     column: int
     end_column: int
     text: str = ""
+    caller: Span | None = field(default=None, compare=False)
+
+    def callers(self) -> Iterator[Span]:
+        """The calls that led here, innermost first."""
+        if self.caller:
+            yield self.caller
+            yield from self.caller.callers()
+
+    def called(self, caller: Span) -> Span:
+        """The same place in a helper, whose outermost call stands in another helper that `caller` calls."""
+        return replace(self, caller=self.caller.called(caller) if self.caller else caller)
 
     def __str__(self) -> str:
         return f"{_shown_path(self.file)}:{self.line}:{self.column}"
@@ -89,6 +101,11 @@ class IntentError(Exception):
     def __init__(self, title: str) -> None:
         super().__init__(title)
         self.title = title
+
+    def called_from(self, *calls: Span) -> None:
+        """Name the calls of the helper that the place stands in, and those of the helpers that they stand in."""
+        for call in calls:
+            self.related = (*self.related, *(("called from", c) for c in (call, *call.callers())))
 
     @property
     def errors(self) -> tuple[IntentError, ...]:
@@ -205,6 +222,7 @@ def error(
     made.fix = fix or row.fix.format_map(values)
     made.detail = detail
     made.related = tuple(related)
+    made.called_from(*((span.caller,) if span and span.caller else ()))
     names = sorted(set(candidates))
     if names:
         given = str(fields.get("name", ""))

@@ -1,8 +1,8 @@
 """Calls: operations run their capture meaning, helpers become typed functions, a few builtins act on known values.
 
 A helper of values alone is outlined: captured once over formals of the arguments' types, as a `Call` of a `Function`.
-One that touches memory, or whose result has extents or facts of its arguments, is expanded in place.  Both give the
-same terms once calls are inlined.
+One with effects is a frame, a `Perform` of its statements (`outline.py`).  One that only reads, or whose result has
+extents or facts of its arguments, is expanded in place.  All give the same terms once calls are inlined.
 """
 
 from __future__ import annotations
@@ -197,13 +197,8 @@ def helper(callee: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         made = _outlined(state, callee, arguments)
         if made is not None:
             return made[0]
-    try:
+    with state.frame(callee.name, arguments):
         return expand(callee, arguments)
-    except IntentError as problem:
-        if state.span and not any(word.startswith("called") for word, _ in problem.related):
-            for member in problem.errors:
-                member.related = (*member.related, ("called from", state.span))
-        raise
 
 
 def _constant_defaults(callee: Any, bound: inspect.BoundArguments) -> None:
@@ -216,18 +211,19 @@ def _constant_defaults(callee: Any, bound: inspect.BoundArguments) -> None:
             raise fail("E105", span=callee.source.span(node), name=n, found=found, fix=fix)
 
 
-def expand(callee: Any, arguments: dict[str, Any]) -> Any:
-    """The helper's result with its body read over these arguments, here."""
+def expand(callee: Any, arguments: dict[str, Any], called: bool = True) -> Any:
+    """The helper's result with its body read over these arguments, here; unless it is `called` here, its lines are
+    those of any call."""
     from .statements import run
 
     state = capture()
     frame = Frame(callee.source, callee.function, dict(arguments))
-    outer, state.calls = state.calls, (*state.calls, callee)
-    place = state.place
+    outer, state.calls = (state.calls, state.caller), (*state.calls, callee)
+    place, state.caller = state.place, state.span if called else None
     try:
         return run(frame, callee.name)
     finally:
-        state.calls, state.place = outer, place
+        (state.calls, state.caller), state.place = outer, place
 
 
 def _outlined(state: Capture, callee: Any, arguments: dict[str, Any]) -> tuple[Any] | None:
@@ -251,7 +247,7 @@ def _outlined(state: Capture, callee: Any, arguments: dict[str, Any]) -> tuple[A
     inner = {n: mapped(v, formal(n)) for n, v in arguments.items()}
     with state.rehearsal():
         try:
-            result = expand(callee, inner)
+            result = expand(callee, inner, called=False)
         except (IntentError, Poisoned):
             return None  # what is wrong is said where the helper is expanded
         if state.effects or state.errors:
@@ -261,6 +257,7 @@ def _outlined(state: Capture, callee: Any, arguments: dict[str, Any]) -> tuple[A
         return None
     body = results[0] if len(results) == 1 else Pack(tuple(results))
     made = Call(named(Function(callee.name, tuple(formals), body), callee.name), tuple(values))
+    state.also_at(made)
     whole = [made] if len(results) == 1 else [Proj(made, i) for i in range(len(results))]
     parts = map(_readable, whole)
     return (mapped(result, lambda v: next(parts) if isinstance(v, Value) else v),)

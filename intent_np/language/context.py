@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import islice
@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 from intent_np.errors import Errors, IntentError, Span, error
 from intent_np.terms.core import Term, arena, children, replace
 from intent_np.terms.index import Const, Extent, Value
-from intent_np.terms.logical import Allocate, Atomic, Domain, LoopVar, performed, written
+from intent_np.terms.logical import Allocate, Atomic, Domain, LoopVar, Perform, Procedure, performed, written
 from intent_np.terms.normal import Effect, Memory, View
 
+from .products import leaves
 from .source import Source
 
 
@@ -69,20 +70,22 @@ class Capture:
         self.calls: tuple[Any, ...] = ()  # helpers being captured, outermost first
         self.pure: str = ""  # why effects are illegal here, if they are
         self.regions = 0  # how many functions of slices are being read, one inside another
-        self.place: tuple[Source, ast.AST] | None = None
+        self.place: tuple[Source, ast.AST, Span | None] | None = None  # the last: the call of the helper being read
+        self.caller: Span | None = None
         # selects between literals, which take the dtype of their use as literals do
         self.choices: dict[Value, tuple[Value, Any, Any]] = {}
         self.loop_names: dict[str, int] = {}
         self.mappings: dict[Domain, View] = {}  # of regions of ragged relations to what they stand for
+        self.given: dict[Perform, dict[Any, str]] = {}  # what calls were given, by the names of parameters
 
     @property
     def span(self) -> Span | None:
-        return self.place and self.place[0].span(self.place[1])
+        return self.place and self.place[0].span(*self.place[1:])
 
     @contextmanager
     def at(self, source: Source, node: ast.AST) -> Iterator[None]:
         """Terms made inside come from `node`: the innermost node that makes a term gives it its span."""
-        outer, self.place = self.place, (source, node)
+        outer, self.place = self.place, (source, node, self.caller)
         before = len(arena().table)
         try:
             yield
@@ -94,7 +97,7 @@ class Capture:
         space = arena()
         count = len(space.table) - before
         if count:
-            spans = (source.span(node),)
+            spans = (source.span(node, self.caller),)
             for t in islice(reversed(space.table.values()), count):
                 if children(t):
                     space.spans.setdefault(t, spans)
@@ -141,6 +144,24 @@ class Capture:
             yield self.effects
         finally:
             self.effects, self.facts, self.loops, self.points, self.repeats = saved
+
+    @contextmanager
+    def frame(self, name: str, arguments: Mapping[str, Any]) -> Iterator[None]:
+        """What is emitted inside are the statements of one call, if there are any."""
+        outer, self.effects = self.effects, []
+        try:
+            yield
+        finally:
+            inside, self.effects = self.effects, outer
+        if inside:
+            call = Perform(Procedure(name, (), tuple(inside)), ())
+            self.given[call] = {
+                v: n if v is whole else f"{n}_{i}"
+                for n, whole in arguments.items()
+                for i, v in enumerate(leaves(whole))
+                if isinstance(v, Memory) or isinstance(v, Value) and not isinstance(v, Const | Extent)
+            }
+            self.effects.append(call)
 
     def saved(self) -> Saved:
         """What `restore` needs to forget everything read from here on."""

@@ -24,6 +24,7 @@ from .advice import caller
 from .calls import Callee
 from .context import Capture, Equal, capturing, fail
 from .frames import Frame
+from .outline import outlined
 from .signature import Constexpr, Parameter, Scalar, ViewParameter, parameters, shape_terms, stride_terms
 from .source import Source, read
 
@@ -118,9 +119,8 @@ class Kernel(Callee):
                 state.errors.add(fail("E108", name=self.name, span=self.source.span(given[0])))
             self._written(state)
             state.errors.raise_if_any()
-            return LogicalProgram(
-                self.name, tuple(terms.values()), tuple(state.effects), tuple(sorted(permissions)), target
-            )
+            body = outlined(tuple(state.effects), state.given)
+            return LogicalProgram(self.name, tuple(terms.values()), body, tuple(sorted(permissions)), target)
 
     def _written(self, state: Capture) -> None:
         """E312 for an output that nothing writes; asked only where all statements could be read."""

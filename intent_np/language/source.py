@@ -32,14 +32,15 @@ class Source:
         """The whole definition, decorators included: what makes an edited body another kernel."""
         return "\n".join(self.lines)
 
-    def span(self, node: ast.AST) -> Span:
-        """Where a node stands in the file; a node of several lines is marked to the end of its first."""
+    def span(self, node: ast.AST, caller: Span | None = None) -> Span:
+        """Where a node stands in the file, which `caller` calls; a node of several lines is marked to the end of its
+        first."""
         row = getattr(node, "lineno", 1) - 1
         line = self.lines[row] if row < len(self.lines) else ""
         start = _characters(line, getattr(node, "col_offset", 0))
         stop = _characters(line, node.end_col_offset) if getattr(node, "end_lineno", None) == row + 1 else len(line)  # type: ignore[attr-defined]
         margin = self.indent
-        return Span(self.file, self.first + row, margin + start + 1, margin + stop + 1, " " * margin + line)
+        return Span(self.file, self.first + row, margin + start + 1, margin + stop + 1, " " * margin + line, caller)
 
 
 def _characters(line: str, offset: int) -> int:

@@ -36,6 +36,7 @@ from intent_np.terms.logical import (
     RegionFold,
     RegionScan,
     Reshape,
+    Returned,
     ScaledContract,
     SparseContract,
     TensorContract,
@@ -135,7 +136,7 @@ class _Bounded(Tensors):
     def _compute(self, v: Value, s: Scope) -> Result:
         result = super()._compute(v, s)
         known = isinstance(result, np.ndarray) and id(result) in self.held
-        if not known and not isinstance(v, Pack | Proj | Call | After):
+        if not known and not isinstance(v, Pack | Proj | Call | Returned | After):
             self.hold(result, self._made(v, s, result))
         return result
 

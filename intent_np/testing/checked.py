@@ -17,7 +17,7 @@ import numpy as np
 from intent_np.backends.reference.checking import Checked, check
 from intent_np.errors import CheckError, Span, error
 from intent_np.terms.core import Arena, find, walk
-from intent_np.terms.logical import LogicalProgram, Read, Subscript
+from intent_np.terms.logical import LogicalProgram, Read, Subscript, inlined
 
 from .arguments import Arguments, arguments, launched
 from .captured import captured
@@ -211,5 +211,5 @@ def _coordinates(kernel: Any, constexprs: Mapping[str, Any]) -> set[str]:
     """Views whose elements address others, or bound domains."""
     space, program = captured(kernel, constexprs)
     with space:
-        inside = [t for t in walk(program) if isinstance(t, Subscript) or "Domain" in type(t).__name__]
+        inside = [t for t in walk(inlined(program)) if isinstance(t, Subscript) or "Domain" in type(t).__name__]
         return {r.view.name for r in find(inside, Read)}

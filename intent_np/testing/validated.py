@@ -20,7 +20,7 @@ from ..runtime.binding import bind
 from ..runtime.classes import classify
 from ..runtime.plan import KernelPlan, VariantClass
 from ..terms.core import find
-from ..terms.logical import Accumulate, Atomic, Write
+from ..terms.logical import Accumulate, Atomic, Write, inlined
 from .arguments import Arguments
 from .bounds import expected
 from .checked import check_kernel, generated_calls
@@ -111,8 +111,8 @@ def _told(found: Validation, call: str, made: Stages) -> IntentError:
 
 def _line(made: Stages, output: str) -> Span | None:
     """Where the author writes an output."""
-    writes = find(made.programs["capture"], (Write, Accumulate, Atomic))
     with made.space:
+        writes = find(inlined(made.programs["capture"]), (Write, Accumulate, Atomic))
         return next((span_of(t) for t in writes if getattr(t.view, "name", None) == output), None)  # type: ignore[attr-defined]
 
 

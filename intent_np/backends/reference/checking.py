@@ -26,6 +26,7 @@ from ...terms.logical import (
     LogicalProgram,
     Ordered,
     Parallel,
+    Perform,
     Print,
     Read,
     Write,
@@ -44,7 +45,7 @@ from .memory import Modifier
 from .scope import Scope
 from .tensors import Tensors
 
-UNDERSTOOD = (Write, Accumulate, Atomic, Parallel, Ordered, Branch, Assert, Print, Allocate)
+UNDERSTOOD = (Write, Accumulate, Atomic, Parallel, Ordered, Branch, Assert, Print, Allocate, Perform)
 """Effects whose writes are followed; any other may have written all of the resources that it names."""
 
 

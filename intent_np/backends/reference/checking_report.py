@@ -63,7 +63,7 @@ class Findings:
     ) -> None:  # fmt: skip
         """A finding at a term or a span, in the flat `lane` of an array of `shape` in `scope`; the first of its kind
         stays."""
-        span = at if isinstance(at, Span) else span_of(at)
+        span = at if isinstance(at, Span) else self.poison.spot(at)
         identity = (code, span, fields.get("name"), key)
         if identity in self._found:
             return

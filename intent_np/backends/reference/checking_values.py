@@ -6,7 +6,8 @@ this for one construct after the other; what binds values to names (helpers, loo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from ... import numerics
 from ...numerics import Array
 from ...numerics.invalidity import about, about_cast
-from ...terms.core import children
+from ...terms.core import arena, children
 from ...terms.dtypes import DType, bool_, i64
 from ...terms.index import Apply, Cast, Const, Value
 from ...terms.logical import (
@@ -34,6 +35,7 @@ from ...terms.logical import (
     RegionFold,
     RegionScan,
     Reshape,
+    Returned,
     State,
     Succeeded,
     Take,
@@ -59,7 +61,7 @@ from .checking_shadow import Shadow
 from .scope import Result, Scope, lift
 from .structured import Arrays, Used, builtin, in_lines, sided
 
-HANDED_ON = (Pack, Proj, Call, After, State, Formal, Arg, LoopVar, Const, Indices)
+HANDED_ON = (Pack, Proj, Call, Returned, After, State, Formal, Arg, LoopVar, Const, Indices)
 """Constructs whose result is clean, or the very array of another value, which has its mask already."""
 
 
@@ -91,6 +93,14 @@ class CheckedTensors(CheckedAccess):
             self.poison.mark(result, self._poisoned(v, s, result))
         return result
 
+    @contextmanager
+    def calling(self, call: Call) -> Iterator[None]:
+        with super().calling(call):
+            outer = self.poison.calls
+            self.poison.calls = [*outer, *arena().spans.get(call, ())[:1]]
+            yield
+            self.poison.calls = outer
+
     def _poisoned(self, v: Value, s: Scope, result: Result) -> Any:
         match v:
             case Apply(op, args) | Pointwise(op, args):
@@ -117,7 +127,7 @@ class CheckedTensors(CheckedAccess):
                 self._different(v, [self.aligned(x, v.rank, s) for x in values], s)
                 return self.poison.of(result)
             case Old() | Succeeded():
-                return None  # of an access that no lane in hand performs
+                return None  # of a statement that no lane in hand performs
             case TensorScan():
                 return self._scan_mask(v, s)
             case TensorSort(value, dimension):

@@ -29,11 +29,13 @@ from ...terms.logical import (
     LoopVar,
     Ordered,
     Parallel,
+    Perform,
     Print,
     Read,
     Start,
     TensorType,
     Write,
+    opened,
     performed,
     written,
 )
@@ -129,6 +131,9 @@ class _Run:
                     for body, where in ((then, chosen), (otherwise, ~chosen)):
                         if where.any():
                             self.perform(body, scope if where.all() else scope.guarded(where, done), rest, done)
+                case Perform():
+                    self._overtaken(e, scope, (e, *rest), done)
+                    self._call(e, scope, rest, done)
                 case Assert():
                     self._assert(e, scope)
                 case Print():
@@ -254,6 +259,12 @@ class _Run:
             carried = new
         for k, x in enumerate(carried):
             scope.keep(After(e, k), x)
+
+    # ---- calls
+
+    def _call(self, e: Perform, scope: Scope, rest: tuple[Term, ...], done: frozenset[Any]) -> None:
+        """The statements of a procedure, its arguments in the place of its formals."""
+        self.perform(opened(e).body, scope, rest, done)
 
     def _line(self, e: Ordered, scope: Scope) -> Iterator[Any]:
         """The members that a loop goes over, in order."""

@@ -21,10 +21,13 @@ from ...terms.logical import (
     Old,
     Ordered,
     Parallel,
+    Perform,
     Read,
+    Returned,
     Start,
     State,
     Succeeded,
+    opened,
     performed,
 )
 from ...terms.normal import Arg, Combine, Effect, View
@@ -123,6 +126,10 @@ class Dependence:
             return parts | ({t.after} if t.after is not None else set())
         if isinstance(t, Old | Succeeded):
             return frozenset((t.access,))
+        if isinstance(t, Returned):
+            return self.of(opened(t.call).results[t.position])
+        if isinstance(t, Perform):
+            return self._union(opened(t).body)
         if isinstance(t, After):
             return self.of(t.loop) | ({t.loop} if t.loop.body else set())
         if isinstance(t, Ordered):

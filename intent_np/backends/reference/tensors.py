@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -34,6 +35,7 @@ from ...terms.logical import (
     Pointwise,
     Read,
     Reshape,
+    Returned,
     State,
     Subscript,
     Succeeded,
@@ -41,6 +43,7 @@ from ...terms.logical import (
     Transpose,
     Unique,
     element,
+    opened,
     placed,
     shape_of,
 )
@@ -76,6 +79,15 @@ class Tensors(Regions):
         home = home or s
         home.known[v] = result = self._compute(v, home)
         return self.lifted(result, home.depth, scope.depth)
+
+    @contextmanager
+    def calling(self, call: Call) -> Iterator[None]:
+        """What goes wrong inside is told with the line of the call."""
+        try:
+            yield
+        except CheckError as problem:
+            problem.called_from(*arena().spans.get(call, ())[:1])
+            raise
 
     def lifted(self, value: Result, depth: int, to: int) -> Result:
         """A value of an outer scope as one further in sees it."""
@@ -123,7 +135,7 @@ class Tensors(Regions):
                 return self._between(v, s)
             case InBounds() | Unique():
                 return self.value(v.value, s)
-            case Old() | Succeeded():  # of an access that no lane in hand performs
+            case Old() | Succeeded():  # of a statement that no lane in hand performs
                 return np.zeros((1,) * s.depth + self.sizes(v, s), storage(_dtype(v)))
             case Indices(domain):
                 return self.members(domain, s)
@@ -144,7 +156,10 @@ class Tensors(Regions):
                 inner = Scope(s, function.formals)
                 for formal, a in zip(function.formals, args, strict=True):
                     inner.bind(formal, self.value(a, s))
-                return self.value(function.result, inner)
+                with self.calling(v):
+                    return self.value(function.result, inner)
+            case Returned(call, position):
+                return self.value(opened(call).results[position], s)
             case After(loop):
                 self.loop(loop, s)
                 return s.known[v]

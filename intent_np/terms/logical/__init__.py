@@ -13,14 +13,16 @@ from ..core import Term, find, term
 from ..index import Apply, Cast, Const, Extent, Param, Stride
 from ..language import Language, declared_in
 from ..normal import Arg, Combine, Effect, Proj, Target, View, check_parameters
-from . import contractions, domains, effects, functions, promises, regions, statements, structured, tensors
+from . import contractions, domains, effects, functions, procedures, promises, regions, statements, structured, tensors
 from .contractions import Quantize, QuantizedDot, ScaledContract, SparseContract, TensorContract
 from .domains import Along, At, AtEach, Between, Domain, LoopVar, NewAxis, Placed, Subscript, indexed, placed
 from .effects import Access, Accumulate, Allocate, Atomic, Buffer, Old, Succeeded, accesses, orders, written
-from .functions import Call, Formal, Function, inlined
+from .functions import Call, Formal, Function
+from .inlining import inlined
+from .procedures import Passed, PassedEffect, PassedView, Perform, Procedure, Returned, opened, performed
 from .promises import InBounds, Unique
 from .regions import RegionFold, RegionScan
-from .statements import After, Assert, Branch, Ordered, Outcome, Parallel, Print, Start, State, Write, performed
+from .statements import After, Assert, Branch, Ordered, Outcome, Parallel, Print, Start, State, Write
 from .structured import Histogram, TensorReduce, TensorScan, TensorSort
 from .tensors import Convert, Filled, Indices, Pack, Pointwise, Read, Reshape, Take, Transpose
 from .types import TensorType, broadcast, element, shape_of
@@ -60,6 +62,6 @@ LOGICAL = Language(
         Const, Extent, Stride, Param, View, Apply, Cast, Arg, Combine, Proj, Target,
         *declared_in(domains), *declared_in(tensors), *declared_in(promises), *declared_in(structured),
         *declared_in(contractions), *declared_in(functions), *declared_in(regions), *declared_in(statements),
-        *declared_in(effects), LogicalProgram,
+        *declared_in(effects), *declared_in(procedures), LogicalProgram,
     ),
 )  # fmt: skip

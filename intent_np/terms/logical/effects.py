@@ -12,7 +12,8 @@ from ..dtypes import DType, bool_
 from ..index import Value, apply
 from ..normal import Combine, Effect, Memory
 from .domains import Subscript, indexed
-from .statements import Branch, Ordered, Outcome, Parallel, Write, performed
+from .procedures import Perform, opened, performed
+from .statements import Branch, Ordered, Outcome, Parallel, Write
 from .structured import check_combine
 from .tensors import Read, check_lanes
 from .types import TensorType
@@ -180,6 +181,9 @@ def accesses(body: Iterable[Any], conditions: tuple[Value, ...] = ()) -> Iterato
                 parts = (condition,)
                 yield from accesses(then, (*conditions, condition))
                 yield from accesses(otherwise, (*conditions, apply("not", condition)))
+            case Perform():
+                parts = ()  # its results are evaluated where they are used
+                yield from accesses(opened(e).body, conditions)
             case Parallel():
                 parts = e.points
                 yield from accesses(e.body, conditions)

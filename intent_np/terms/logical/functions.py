@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core import Term, rewrite, term
+from ..core import Term, term
 from ..dtypes import DType
 from ..index import Value
-from ..normal import Proj
-from .tensors import Pack
 from .types import TensorType
 
 
@@ -51,22 +49,3 @@ class Call(Value):
         if tuple(a.type for a in self.args) != tuple(f.type for f in self.function.formals):
             raise TypeError(f"{self.function.name} of {[a.type for a in self.args]}")
         return self.function.result.type
-
-
-def inlined(t: Any) -> Any:
-    """`t` with each call replaced by the helper's result over the call's arguments: a call and its body are one
-    function, so that what is known of one is known of the other."""
-
-    def step(u: Any) -> Any:
-        if isinstance(u, Call):
-            formals = dict(zip(u.function.formals, u.args, strict=True))
-            # a helper's own calls were inlined already: rewriting is bottom-up
-            return rewrite((u.function.result,), lambda x: formals.get(x, _projected(x)))[0]
-        return _projected(u)
-
-    return rewrite((t,), step)[0]
-
-
-def _projected(t: Any) -> Any:
-    """A component of a tuple that is in hand."""
-    return t.value.values[t.position] if isinstance(t, Proj) and isinstance(t.value, Pack) else t

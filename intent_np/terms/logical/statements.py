@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core import Term, children, term
+from ..core import term
 from ..dtypes import DType, bool_
 from ..index import Value
 from ..normal import Effect, Memory
 from .domains import LoopVar, Subscript, indexed
-from .tensors import Read, check_lanes
+from .tensors import check_lanes
 from .types import TensorType
 
 
@@ -150,19 +150,3 @@ class Branch(Effect):
     def infer(self) -> None:
         if self.condition.type is not bool_:
             raise TypeError(f"a condition is {self.condition.type}, not bool")
-
-
-def performed(*roots: Term) -> list[Term]:
-    """The terms that performing statements evaluates: all below them, but not the earlier statements that reads and
-    results of loops name."""
-    seen: dict[Term, None] = {}
-    stack: list[Term] = list(reversed(roots))
-    while stack:
-        t = stack.pop()
-        if t not in seen:
-            seen[t] = None
-            below = tuple(c for c in children(t) if not (isinstance(t, Read) and c is t.after))
-            if isinstance(t, Outcome) and not (isinstance(t, After) and not t.loop.body):
-                below = ()
-            stack.extend(reversed(below))
-    return list(seen)
