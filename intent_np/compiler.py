@@ -151,6 +151,8 @@ class Compilation:
             before = result
             if step is form_groups:  # keep what it has to say to the author
                 self.remarks |= dict.fromkeys(r for g in result.groups if g.serial for r in serial_remarks(g))
+            self.remarks |= self.arena.remarks
+            self.used |= self.arena.used
             if watching is not None:
                 watching(step, result)
 

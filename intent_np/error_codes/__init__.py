@@ -29,4 +29,5 @@ REMARKS: Final[dict[str, str]] = {
     "P005": "an input overlaps an output and is copied first",
     "P006": "elements of an output that no statement writes hold anything",
     "P007": "nothing could be validated",
+    "P008": "the plan is the directed one",
 }

@@ -14,7 +14,7 @@ from typing import Any
 from ..errors import error
 from ..rules.simplify import substitute
 from ..terms.blocked import Point, Slice, Tile, Whole
-from ..terms.core import arena, find, inherit, named, walk
+from ..terms.core import arena, find, inherit, named, replace, walk
 from ..terms.grouped import Group
 from ..terms.index import AxisLike, Physical, is_const
 from ..terms.normal import Axis, Contract, Coord, Load, Recur, Region, Scan, Store, Update
@@ -43,7 +43,8 @@ def fragments(group: Group, sizes: Mapping[str, int], names: set[str]) -> dict[A
     A ragged axis has the bounds that it has at the instance's point of the axes along which they vary.
     """
     every = axes(group.effects)
-    extents, resident = _extents(group, every)
+    extents, resident = planned(every) or block_extents(group)
+    shared: dict[Any, Physical] = {}  # a block extent of the copies of one axis is one parameter
     owners = {b: None for a in every for b in sorted(a.lo.lanes | a.hi.lanes, key=lambda b: b.digest)}
     owners |= dict.fromkeys(_ending_apart(group))
     if any(b not in group.workset for b in owners):
@@ -62,7 +63,10 @@ def fragments(group: Group, sizes: Mapping[str, int], names: set[str]) -> dict[A
             continue
         kind: Any = Tile if program else Whole if a in resident else Slice
         least = (extent_bound(a) or 1) if kind is Whole else 1  # a whole axis fits its fragment
-        size = Physical(_parameter(label, names), power_of_two(max(n, least)))
+        of = (label, a.lo, a.hi, n) if a.role == "loop" else a
+        if of not in shared:
+            shared[of] = Physical(_parameter(label, names), power_of_two(max(n, least)))
+        size = shared[of]
         more = (True,) if kind is Slice and directions.get(a) == {True} else ()  # the loop follows the scans
         out[a] = named(kind(_at(a, points), size, *more), label)
     for r in loops(group.effects):
@@ -90,7 +94,7 @@ def _span(r: Recur) -> Any:
 
 def _at(a: Axis, points: Mapping[Any, Any]) -> Axis:
     lo, hi = (substitute(b, points, everywhere=True) for b in (a.lo, a.hi))
-    return a if (lo, hi) == (a.lo, a.hi) else inherit(a, Axis(lo, hi, a.use))  # type: ignore[return-value]
+    return a if (lo, hi) == (a.lo, a.hi) else inherit(a, replace(a, lo=lo, hi=hi))  # type: ignore[no-any-return]
 
 
 def _parameter(label: str, taken: set[str]) -> str:
@@ -103,8 +107,16 @@ def _parameter(label: str, taken: set[str]) -> str:
     return name
 
 
-def _extents(group: Group, every: list[Axis]) -> tuple[dict[Axis, int], set[Axis]]:
-    """The extent of each axis' fragment, and the axes that are whole in theirs."""
+def planned(every: list[Axis]) -> tuple[dict[Axis, int], set[Axis]] | None:
+    """The extents and the whole axes that a plan has decided on, if there is one."""
+    if not every or not all(a.role for a in every):
+        return None
+    return {a: a.block for a in every}, {a for a in every if a.role == "whole"}
+
+
+def block_extents(group: Group) -> tuple[dict[Axis, int], set[Axis]]:
+    """The extent of each axis' fragment, and the axes that are whole in theirs, by rules of thumb."""
+    every = axes(group.effects)
     contracts = list(find(group.effects, Contract))
     carried = {a for r in loops(group.effects) for s in r.states for a in s.varies}
     held = lambda a: a in carried and (extent_bound(a) or LARGEST + 1) <= LARGEST  # noqa: E731

@@ -1,4 +1,4 @@
-"""normal -> normal, by permission: a maximum and the exponential sums that hang off it become one region.
+"""grouped -> grouped, by permission: a maximum and the exponential sums that hang off it become one region.
 
     m = reduce max over a of x;  s = reduce sum over a of exp(x - m);  o = contract over a of exp(x - m), v
     region over a, state (m, s, o), rescaled by exp(m_old - m_new) when two parts meet
@@ -13,16 +13,15 @@ from typing import Any
 
 from ..rules.simplify import node, substitute
 from ..terms.core import arena, find, inherit, named, replace, rewrite
+from ..terms.grouped import GROUPED, GroupedProgram
 from ..terms.index import Cast, Const, Value, add, apply, is_op, mul, select, sub
 from ..terms.normal import (
-    NORMAL,
     Arg,
     Axis,
     Combine,
     Contract,
     Coord,
     Part,
-    Program,
     Proj,
     Reduce,
     Region,
@@ -34,25 +33,25 @@ from .base import nanopass
 from .roles import may_be_resident
 
 
-@nanopass(NORMAL, NORMAL, permission="relaxed_normalization")
-def online(program: Program) -> Program:
+@nanopass(GROUPED, GROUPED, permission="relaxed_normalization")
+def online(program: GroupedProgram) -> GroupedProgram:
     """Co-realize a max–exp–sum–weighted-sum chain over one axis in one traversal.
 
-    On whole reductions, before roles are chosen, and only for an axis too long to be resident.
+    On whole reductions, before roles are chosen; only for an axis too long to be resident, of which no plan decides.
     Preserves the result for finite inputs and scores up to reassociation and rescaling: the caller's permission.
     """
     if next(_chains(program), None) is not None:
-        program = _promised_finite(program)
+        program = promised_finite(program)
     while (found := next(_chains(program), None)) is not None:
         maximum, sums = found
-        region = _region(maximum, sums)
-        places: dict[Any, Any] = {maximum: Proj(region, 0)}
-        places |= {t: Proj(region, i) for i, t in enumerate(sums, 1)}
+        made = region(maximum, sums)
+        places: dict[Any, Any] = {maximum: Proj(made, 0)}
+        places |= {t: Proj(made, i) for i, t in enumerate(sums, 1)}
         program = substitute(program, places, everywhere=True)
     return program
 
 
-def _promised_finite(program: Program) -> Program:
+def promised_finite(program: GroupedProgram) -> GroupedProgram:
     """The permission is the caller's promise that inputs are finite."""
 
     def step(t: Any) -> Any:
@@ -61,13 +60,14 @@ def _promised_finite(program: Program) -> Program:
     return rewrite((program,), step)[0]  # type: ignore[no-any-return]
 
 
-def _chains(program: Program) -> Iterator[tuple[Reduce, list[Any]]]:
+def _chains(program: GroupedProgram) -> Iterator[tuple[Reduce, list[Any]]]:
     """Each maximum with the reductions over its axis that weigh by exp(x - maximum)."""
     for m in find(program, Reduce):
         if (
             len(m.values) == 1
             and builtin_name(m.combine) == "max"
             and isinstance(m.axis, Axis)
+            and not m.axis.role
             and not may_be_resident(m.axis, (program,))
         ):
             sums = [t for t in find(program, (Reduce, Contract)) if t.axis is m.axis and _weighs(t, m)]  # type: ignore[arg-type]
@@ -102,7 +102,8 @@ def finite_stand_in(m: Value) -> Value:
     return node(select(node(apply("eq", m, Const(float("-inf"), d))), Const(0.0, d), m))  # type: ignore[arg-type, no-any-return]
 
 
-def _region(m: Reduce, sums: list[Any]) -> Region:
+def region(m: Reduce, sums: list[Any]) -> Region:
+    """The maximum and the sums that it weighs as one region: its components, in that order."""
     axis, x = m.axis, m.values[0]
     part = Part(axis)  # type: ignore[arg-type]
     named(part, arena().names.get(axis, "part"))

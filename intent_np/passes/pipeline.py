@@ -18,6 +18,7 @@ from .bind_class import bind_class
 from .block_axes import block_axes
 from .choose_fills import choose_fills
 from .choose_launch import choose_launch
+from .choose_plan import choose_plan
 from .compose_shapes import compose_shapes
 from .contract_fma import contract_fma
 from .drop_unread import drop_unread
@@ -53,10 +54,11 @@ PIPELINE: tuple[Pass, ...] = (
     drop_unread,
     find_in_place,
     bind_class,
-    online,
     form_groups,
     # grouped
     spread_members,
+    choose_plan,
+    online,
     expand_contractions,
     block_axes,
     # blocked

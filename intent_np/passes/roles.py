@@ -82,7 +82,7 @@ def program_axes(*parts: tuple[Effect, ...]) -> tuple[Axis, ...]:
         apart = {a for t in inner if isinstance(t, Contract) for a in t.left.lanes & t.right.lanes}
         for e in (t for t in terms if isinstance(t, (Store, Update))):
             found = [
-                a for a in _in_index_order(e)
+                a for a in in_index_order(e)
                 if not (_reads_memory(a) or a.lanes | a.needs or a in bound)
                 and (a in apart or all(a in varying(t) for t in inner))
             ]  # fmt: skip
@@ -90,7 +90,7 @@ def program_axes(*parts: tuple[Effect, ...]) -> tuple[Axis, ...]:
     return tuple(eligible or ())
 
 
-def _in_index_order(e: Any) -> list[Any]:
+def in_index_order(e: Any) -> list[Any]:
     """The axes that tell the elements of an effect apart: those of its index, each behind those that it begins at."""
     if isinstance(e, Update):  # at each of its points, wherever that leads
         return list(dict.fromkeys(b for a in e.over for b in (*sorted(a.lanes, key=lambda b: (b.use, b.digest)), a)))  # type: ignore[attr-defined]
@@ -117,5 +117,7 @@ def axes(roots: Iterable[Any]) -> list[Axis]:
 
 def is_resident(axis: Axis, roots: Iterable[Any]) -> bool:
     """Whether an inner axis is held whole in a fragment; a region's axis is always traversed."""
+    if axis.role:
+        return axis.role == "whole"
     roots = tuple(roots)
     return may_be_resident(axis, roots) and not any(r.axis is axis for r in find(roots, Region))

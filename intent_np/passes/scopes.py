@@ -14,6 +14,7 @@ from ..terms.core import find
 from ..terms.gpu import Var
 from ..terms.grouped import Sync
 from ..terms.index import Const, Extent, Param, Physical, Stride, Value, is_op
+from ..terms.invariant import invariant_loops
 from ..terms.normal import Combine, Coord, Load, Store, Turn, Update, View
 from ..terms.ordered import evaluated
 from ..terms.updates import Found
@@ -121,11 +122,13 @@ def changes(*effects: Any) -> set[str]:
 
 
 def overtaken(effect: Any, apart: Callable[[Any, Load], bool]) -> list[Load]:
-    """Loads in the loops of an effect of what earlier blocks change elsewhere in them, unless the two are `apart`."""
+    """Loads in the loops of an effect of what earlier blocks change elsewhere in them, unless the two are `apart`;
+    loops that are performed ahead of the effect read what was there."""
     if not isinstance(effect, Perform):
         return []
     changed = changing(effect)
-    loads = (t for t in evaluated(effect) if isinstance(t, Load) and t.needs & _looped(effect))
+    inside, looped = _without(effect, set(invariant_loops(effect.loop))), _looped(effect)
+    loads = (t for t in evaluated(effect) if isinstance(t, Load) and t.needs & looped and t in inside)
     meets = lambda s, t: s.view is t.view and not (s.index == t.index and _told_apart(s)) and not apart(s, t)  # noqa: E731
     return [t for t in loads if any(meets(s, t) for s in changed)]
 
@@ -142,6 +145,18 @@ def _told_apart(s: Store | Update) -> bool:
     varying = ([k for k in affine(i) if k is not None and k.lanes] for i in s.index)
     told = {k.axis for own in varying if len(own) == 1 for k in own if isinstance(k, Coord)}
     return all(a in told for a in s.over if a.coordinate_axes()[0])
+
+
+def _without(root: Any, left_out: set[Any]) -> set[Any]:
+    """What is below a term when some are left out."""
+    seen: set[Any] = set()
+    stack = [root]
+    while stack:
+        t = stack.pop()
+        if t not in seen and t not in left_out:
+            seen.add(t)
+            stack.extend(t.children())
+    return seen
 
 
 def read_later(

@@ -119,7 +119,8 @@ class _Cohorts:
         level = _levels(terms, phase)
         for i, t in enumerate(terms):
             if isinstance(t, (Fold, Traverse)):
-                key = (t.slice, t.needs, level[t], phase[t], results[t]) if merge else (i,)
+                planned = bool(t.slice.axis.role)  # the copy of an axis that one loop walks, whatever waits in it
+                key = (t.slice, t.needs, 0 if planned else level[t], phase[t], results[t]) if merge else (i,)
                 self.key[t] = key
                 self.members.setdefault(key, []).append(t)
 

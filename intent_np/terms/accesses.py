@@ -15,19 +15,28 @@ class Effect(Term):
     __slots__ = ()
 
 
+ROLES = ("", "space", "whole", "loop")
+
+
 @term
 class Axis(AxisLike):
-    """One occurrence of the domain lo..hi (half open, unit step); `use` tells two coordinates of one domain apart."""
+    """One occurrence of the domain lo..hi (half open, unit step); `use` tells two coordinates of one domain apart.
+    `role` is what a plan has decided: `space`, spread over instances; `whole`, held in a fragment; `loop`, walked by
+    one loop; by blocks of `block` members.  Without one, later passes decide."""
 
     lo: Value
     hi: Value
     use: int = 0
-    syntax = "axis {lo}..{hi}{ use |use|}"
+    role: str = ""
+    block: int = 0
+    syntax = "axis {lo}..{hi}{ use |use|}{ as |role|}{ by |block|}"
     binds = True
 
     def infer(self) -> None:
         if self.lo.type is not index or self.hi.type is not index:
             raise TypeError(f"the bounds of an axis are {self.lo.type} and {self.hi.type}, not index")
+        if self.role not in ROLES or (self.block > 0) is not bool(self.role):
+            raise TypeError(f"an axis has one of the roles {', '.join(ROLES[1:])} and a block, or neither")
 
     def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
         return self.lo.lanes | self.hi.lanes, self.lo.needs | self.hi.needs

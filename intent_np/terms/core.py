@@ -47,15 +47,17 @@ else:
 
 class Arena:
     """Where terms are interned, one a compilation: `with Arena(): ...`.  Names and spans sit beside identity, and so do
-    the facts that were proved about terms."""
+    the facts that were proved about terms, and what passes have to say: remarks, and permissions that they used."""
 
-    __slots__ = ("facts", "names", "spans", "table")
+    __slots__ = ("facts", "names", "remarks", "spans", "table", "used")
 
     def __init__(self) -> None:
         self.facts: dict[Term, Any] = {}
         self.table: dict[Any, Term] = {}
         self.names: dict[Term, str] = {}
         self.spans: dict[Term, tuple[Any, ...]] = {}
+        self.remarks: dict[Any, None] = {}
+        self.used: set[str] = set()
 
     def __enter__(self) -> Arena:
         _OUTER.set((*_OUTER.get(), _ARENA.get()))

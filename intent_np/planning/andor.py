@@ -1,0 +1,99 @@
+"""The AND-OR graph of executions: classes of alternatives, each alternative over further classes.
+
+Numbers are canonical: classes are named by what they are made of and numbered from the root, so that nothing depends on
+the order in which the e-graph hands its nodes out.
+"""
+
+from __future__ import annotations
+
+import json
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+
+class Node(NamedTuple):
+    """An alternative: an operator with literals, over classes."""
+
+    op: str
+    literals: tuple[Any, ...]
+    classes: tuple[int, ...]
+
+
+class Graph(NamedTuple):
+    """The alternatives of each class, a class before those that use it, and the root of each frame."""
+
+    classes: list[list[Node]]
+    roots: dict[int, int]
+    enodes: int
+
+
+def decoded(nodes: dict[str, Any]) -> Graph:
+    """The graph of serialized e-nodes, without alternatives that can't be executed."""
+    found: dict[str, list[tuple[str, tuple[Any, ...], tuple[str, ...]]]] = {}
+    root = ""
+    for n in nodes.values():
+        kind = n["eclass"]
+        if not kind.startswith("X-") or n["op"] in ("At", "Eff"):
+            continue
+        if n["op"] == "Root":
+            root = kind
+            continue
+        literals, below = [], []
+        for c in n["children"]:
+            child = nodes[c]
+            if child["eclass"].startswith("X-"):
+                below.append(child["eclass"])
+            else:
+                literals.append(json.loads(child["op"]))
+        found.setdefault(kind, []).append((n["op"], tuple(literals), tuple(below)))
+    return _numbered(_executable(found), root, len(nodes))
+
+
+def _executable(found: dict[str, Any]) -> dict[str, Any]:
+    """The least fixed point: classes with an alternative whose classes are executable."""
+    live: set[str] = set()
+    changed = True
+    while changed:
+        changed = False
+        for name, alternatives in found.items():
+            if name not in live and any(live.issuperset(below) for _, _, below in alternatives):
+                live.add(name)
+                changed = True
+    return {c: [a for a in found[c] if live.issuperset(a[2])] for c in found if c in live}
+
+
+def _numbered(found: dict[str, Any], root: str, enodes: int) -> Graph:
+    number: dict[str, int] = {}
+    made: dict[str, str] = {}  # a class by what it is made of
+    classes: list[list[Node]] = []
+    roots: dict[int, int] = {}
+    for _, (frame, *_), (top,) in sorted(found.get(root, ()), key=lambda a: a[1]):
+        for c in _bottom_up(found, top, made):
+            described = sorted((op, literals, tuple(made[k] for k in below), below) for op, literals, below in found[c])
+            made[c] = blake2b(repr([d[:3] for d in described]).encode(), digest_size=12).hexdigest()
+            number[c] = len(classes)
+            classes.append(
+                [Node(op, literals, tuple(number[k] for k in below)) for op, literals, _, below in described]
+            )
+        roots[frame] = number[top]
+    return Graph(classes, roots, enodes)
+
+
+def _bottom_up(found: dict[str, Any], top: str, done: dict[str, str]) -> list[str]:
+    """The classes below `top`, each once and behind all that it is made of; `ValueError` if one contains itself."""
+    order: list[str] = []
+    state: dict[str, bool] = {}  # whether a class is finished
+    stack = [(top, False)]
+    while stack:
+        c, finished = stack.pop()
+        if finished:
+            state[c] = True
+            order.append(c)
+        elif c not in done and c not in state:
+            state[c] = False
+            stack.append((c, True))
+            for k in sorted({k for _, _, below in found[c] for k in below}):
+                if state.get(k) is False:
+                    raise ValueError("an execution waits for itself")
+                stack.append((k, False))
+    return order

@@ -1,0 +1,268 @@
+"""A plan as a group: from picks to a plan term, and from a plan to a group over renamed axes.
+
+reduce max over columns of x[row, columns]  in two loops     reduce max over columns@1 of x[row, columns@1], …@2 …
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ..passes.online import region
+from ..passes.roles import in_index_order
+from ..rules.simplify import node, substitute
+from ..terms.core import arena, children, find, inherit, named, walk
+from ..terms.dtypes import dtype
+from ..terms.grouped import Group
+from ..terms.index import Apply, Cast, Const, Value, apply, sub
+from ..terms.normal import Axis, Contract, Coord, Proj, Reduce, Store
+from ..terms.plan import Computed, Execution, Held, Peak, Plan, Role, Stored, Summed, Taken, Walk, Weighed, loops_around
+from .andor import Node
+from .places import Frame
+from .saturate import Saturated
+from .search import Pick
+
+
+def plan_of(s: Saturated, frame: Frame, blocks: Iterable[int], pick: Pick) -> Plan:
+    """The picked executions of a frame as a term."""
+    axes = s.problem.axes
+    roles = tuple(Role(a, r, b) for a, r, b in zip(axes, frame.roles, blocks, strict=True))
+    return Plan(roles, _Extracted(s, frame, pick).statements())
+
+
+class _Extracted:
+    def __init__(self, s: Saturated, frame: Frame, pick: Pick) -> None:
+        self.s, self.pick = s, pick
+        self.root = s.graph.roots[frame.number]
+        self.walks: dict[int, Walk | None] = {p.number: self._walk(p.path) for p in frame.places}
+        self.done: dict[int, Any] = {}
+
+    def _walk(self, path: tuple[tuple[int, int], ...]) -> Walk | None:
+        place: Walk | None = None
+        for a, turn in path:
+            place = Walk(self.s.problem.axes[a], turn, place)
+        return place
+
+    def node(self, c: int) -> Node:
+        own = self.s.graph.classes[c]
+        return own[self.pick[c]] if len(own) > 1 else own[0]
+
+    def statements(self) -> tuple[Stored, ...]:
+        out: list[Stored] = []
+        stack = [self.root]
+        while stack:
+            n = self.node(stack.pop())
+            if n.op == "Seq":
+                stack += reversed(n.classes)
+                continue
+            i, p = n.literals
+            out.append(Stored(self.s.problem.stores[i], self(n.classes[0]), self.walks[p]))
+        return tuple(out)
+
+    def __call__(self, c: int) -> Any:
+        if c not in self.done:
+            n = self.node(c)
+            self.done[c] = self._made(n, [self(k) for k in n.classes if self.node(k).op != "Loop"])
+        return self.done[c]
+
+    def _made(self, n: Node, below: list[Any]) -> Any:
+        by: Any
+        match n.op, n.literals:
+            case "XLeaf", (leaf, p):
+                return Taken(self.s.leaves[leaf], self.walks[p])
+            case (("XUn" | "XBin" | "XTri"), (op, _, p)):
+                return Computed(op, tuple(below), self.walks[p])
+            case "XHold", (name, axis, _, p):
+                return Held(self.s.combines[name, axis], tuple(below), self.walks[p])
+            case "XFold", (name, axis, _, q):
+                return Summed(self.s.combines[name, axis], tuple(below), self.walks[q])  # type: ignore[arg-type]
+            case "XTop", (axis, _, q):
+                return Peak(self.s.combines["max", axis], below[0], self.walks[q])  # type: ignore[arg-type]
+            case "XWeighed", (what, _, q):
+                name, _, cast = what.partition(" cast ")
+                axis = self.s.problem.bit[self.walks[q].axis]  # type: ignore[union-attr]
+                by, factor = self.s.combines[name, axis], below[1] if len(below) > 1 else None
+                return Weighed(by, below[0], cast and f"cast {cast}", factor, self.walks[q])  # type: ignore[arg-type]
+            case "Get", _:
+                return below[0]
+        raise AssertionError(n.op)
+
+
+def applied(plan: Plan, group: Group) -> tuple[Group, set[str]]:
+    """The group over a copy of each axis for each loop, with the roles and blocks of the plan in the axes; and the
+    permissions that its algebra took."""
+    work = _Applied(plan, group)
+    new = work.group()
+    algebra = {"relaxed_algebra"} if work.origin.invented else set()
+    return new, algebra | ({"relaxed_normalization"} if work.members else set())
+
+
+class _Applied:
+    def __init__(self, plan: Plan, group: Group) -> None:
+        self.plan, self.original = plan, group
+        self.role = {r.axis: r for r in plan.roles}
+        self.used = {(a.lo, a.hi): set[int]() for a in self.role}
+        for a in self.role:
+            self.used[a.lo, a.hi].add(a.use)
+        self.copies: dict[Any, Axis] = {}
+        self.done: dict[Execution, Any] = {}
+        self.members: dict[Peak, list[Weighed]] = {}
+        for t in find(plan, Weighed):
+            self.members.setdefault(t.peak, []).append(t)
+        self.origin = _Origins(group)
+
+    def group(self) -> Group:
+        for t in self._order():
+            if t not in self.done:
+                self.done[t] = self._made(t)
+        effects = tuple(self._stored(s) for s in self.plan.statements)
+        spread = {a: None for e in self.original.effects for a in in_index_order(e) if self.role[a].role == "space"}
+        ahead = [a for a in self.original.workset if a in self.role]
+        order = dict.fromkeys((*ahead, *spread)) if all(a in ahead for a in spread) else spread
+        return inherit(self.original, Group(tuple(self.copy(a, None) for a in order), effects))  # type: ignore[no-any-return]
+
+    def _order(self) -> list[Execution]:
+        """The executions, what they need first; a peak needs all that is weighed by it, for they are one region."""
+        order: dict[Any, None] = {}
+        stack: list[tuple[Any, bool]] = [(s.value, False) for s in reversed(self.plan.statements)]
+        while stack:
+            t, made = stack.pop()
+            if made:
+                order[t] = None
+            elif t not in order:
+                factors = [w.factor for w in self.members.get(t, ()) if w.factor is not None]
+                below = [c for c in children(t) if isinstance(c, Execution)] + factors
+                stack += [(t, True), *((c, False) for c in reversed(below) if c not in order)]
+        return list(order)
+
+    def copy(self, a: Axis, place: Walk | None) -> Axis:
+        """The axis as it is at a place: of a looped one, the copy that its loop there walks."""
+        role = self.role[a]
+        own = next((w for w in loops_around(place) if w.axis is a), None) if role.role == "loop" else None
+        if (a, own) not in self.copies:
+            use = a.use
+            if own is not None:  # a loop has a copy of its own
+                taken = self.used[a.lo, a.hi]
+                use = next(n for n in range(len(taken) + 1) if n not in taken)
+                taken.add(use)
+            made = Axis(a.lo, a.hi, use, role.role, role.block)
+            self.copies[a, own] = inherit(a, named(made, arena().names.get(a, "i")))
+        return self.copies[a, own]
+
+    def at(self, t: Any, place: Walk | None) -> Any:
+        """An opaque value or statement with the coordinates that it has at a place."""
+        here = {Coord(a): Coord(self.copy(a, place)) for a in self.role if a in t.lanes}
+        return substitute(t, here, everywhere=True)
+
+    def _stored(self, s: Stored) -> Store:
+        e = s.statement
+        index = tuple(self.at(i, s.place) for i in e.index)
+        valid = None if e.valid is None else self.at(e.valid, s.place)
+        return inherit(e, Store(e.view, index, self.done[s.value], valid, e.again))  # type: ignore[no-any-return]
+
+    def _made(self, t: Execution) -> Any:
+        match t:
+            case Taken():
+                return self.origin.leaf(t.value, self.at(t.value, t.place))
+            case Computed() if t.op == "with":
+                return None  # the operands of a contraction
+            case Computed():
+                operands = tuple(self.done[x] for x in t.operands)
+                return self.origin.made(t.op, operands, node(operated(t.op, operands)))
+            case Held() | Summed():
+                return self._reduced(t.by, t.operands, t.place)
+            case Peak() if t in self.members:
+                self._together(t)
+                return self.done[t]
+            case Peak():
+                return self._reduced(t.by, (t.scores,), t.place)
+        raise AssertionError(type(t).__name__)
+
+    def _reduced(self, by: Any, operands: tuple[Execution, ...], place: Walk | None) -> Any:
+        axis = self.copy(by.axis, place)
+        if isinstance(by, Contract):
+            (both,) = operands
+            values = tuple(self.done[x] for x in both.operands)  # type: ignore[attr-defined]
+        else:
+            values = tuple(self.done[x] for x in operands)
+        return self.origin.made(_kind(by), values, node(_reduction(by, axis, values)))
+
+    def _together(self, peak: Peak) -> None:
+        """The maximum and its sums as components of one region."""
+        by: Any = peak.by
+        axis, scores = self.copy(by.axis, peak.place), self.done[peak.scores]
+        top = self.origin.made(_kind(by), (scores,), _reduction(by, axis, (scores,)))
+        sums = [self._weighed(w, axis, scores, top) for w in self.members[peak]]
+        made = region(top, sums)
+        for i, (t, alone) in enumerate(zip([peak, *self.members[peak]], [top, *sums], strict=True)):
+            self.done[t] = self.origin.same(alone, Proj(made, i))
+
+    def _weighed(self, w: Weighed, axis: Axis, scores: Value, top: Value) -> Any:
+        """The sum as it would be with the maximum known before: what `region` looks for."""
+        made = self.origin.made
+        distance = made("sub", (scores, top), sub(scores, top))
+        weight = made("exp", (distance,), apply("exp", distance))
+        if w.cast:
+            weight = made(w.cast, (weight,), operated(w.cast, (weight,)))
+        values = (weight,) if w.factor is None else (weight, self.done[w.factor])
+        return made(_kind(w.by), values, _reduction(w.by, axis, values))
+
+
+def _reduction(by: Any, axis: Axis, values: tuple[Any, ...]) -> Any:
+    """`by` over another axis and other operands."""
+    if isinstance(by, Contract):
+        left, right = values
+        return Contract(axis, left, right, by.acc)
+    return Reduce(axis, by.combine, values, by.identities)
+
+
+def _kind(by: Any) -> Any:
+    return (by.axis, by.acc) if isinstance(by, Contract) else (by.axis, by.combine, by.identities)
+
+
+class _Origins:
+    """Which of the author's values a new one is: that of the same operator on the same operands.  It passes names and
+    source lines on; `invented` tells that some values are none of the author's."""
+
+    def __init__(self, group: Group) -> None:
+        self.known: dict[Any, Any] = {}
+        self.of: dict[Any, Any] = {}
+        self.invented = False
+        for t in walk(*group.effects):
+            match t:
+                case Apply():
+                    self.known[t.op.name, t.args] = t
+                    if t.op.commutative:
+                        self.known[t.op.name, t.args[::-1]] = t
+                case Cast():
+                    self.known[f"cast {t.dtype} {t.mode}", (t.value,)] = t
+                case Reduce():
+                    self.known[_kind(t), t.values] = t
+                case Contract():
+                    self.known[_kind(t), (t.left, t.right)] = t
+
+    def leaf(self, old: Any, new: Any) -> Any:
+        self.of[new] = old
+        return new
+
+    def same(self, known: Any, new: Any) -> Any:
+        """`new` stands for what `known` stood for."""
+        return self.leaf(self.of[known], inherit(known, new)) if known in self.of else new
+
+    def made(self, kind: Any, operands: tuple[Any, ...], new: Any) -> Any:
+        """`new`, which is made of operands in this way."""
+        old = self.known.get((kind, tuple(self.of.get(x) for x in operands)))
+        if old is None:
+            self.invented = True
+            return new
+        return self.leaf(old, inherit(old, new))
+
+
+def operated(op: str, operands: Sequence[Any]) -> Any:
+    """An operator of a plan on values."""
+    if op.startswith("cast "):
+        _, name, mode = op.split()
+        return Cast(operands[0], dtype(name), mode)
+    if op == "rcp":
+        return apply("div", Const(1.0, operands[0].type), operands[0])
+    return apply(op, *operands)

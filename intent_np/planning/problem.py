@@ -1,0 +1,173 @@
+"""A group as a planning problem: its axes, the roles that each may have, and extents to price with.
+
+A *frame* gives every axis a role: `space` (spread over instances), `whole` (a fragment holds all of it) or `loop`
+(walked in blocks).  `Unserved` says why a group keeps the directed plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from math import prod
+from typing import Any, NamedTuple
+
+from ..passes.blocks import LARGEST, power_of_two
+from ..passes.roles import CONTRACTED_LIMIT, STRIDED_LIMIT, axes, contiguous, extent_bound
+from ..rules.simplify import simplify, substitute
+from ..terms.core import arena, contains, find, walk
+from ..terms.grouped import Group
+from ..terms.index import Const, Extent, Param, Value, const, sub
+from ..terms.normal import Axis, Contract, Load, Part, Reduce, Region, Scan, Store, builtin_name
+
+LONG = 32768
+"""Members of a looped axis whose extent nothing bounds, when a plan is priced."""
+
+ELEMENTS = 2**26
+"""Members of all axes together, when nothing says how many instances there are."""
+
+LEAST = 32
+"""Members of an axis over instances that nothing bounds, at least."""
+
+WORTH_A_LOOP = 512
+"""Members from which on a loop is worth considering."""
+
+STRUCTURED = (Reduce, Contract)
+
+
+class Unserved(Exception):
+    """Why a group keeps the directed plan."""
+
+
+class Limits(NamedTuple):
+    """Bounds of the effort, as counts: the same on every machine.
+
+    values:       values of a group
+    nodes:        e-nodes after saturation
+    evaluations:  priced plans in all
+    """
+
+    values: int = 400
+    nodes: int = 6000
+    evaluations: int = 6000
+
+
+class Problem:
+    """A group, its axes in the order of their bits, and what a plan may do with each."""
+
+    def __init__(self, group: Group, sizes: Mapping[str, int], limits: Limits) -> None:
+        self.group, self.limits = group, limits
+        self.stores: tuple[Store, ...] = group.effects  # type: ignore[assignment]
+        self.axes: list[Axis] = axes(group.effects)
+        self.bit = {a: i for i, a in enumerate(self.axes)}
+        self._refuse()
+        self.extents = self._extents(sizes)
+        self.contracts = list[Contract](find(group.effects, Contract))
+
+    def bits(self, t: Any) -> int:
+        """The axes along which a value varies, as a set of bits."""
+        return sum(1 << self.bit[a] for a in t.lanes)
+
+    def name(self, axis: int) -> str:
+        return arena().names.get(self.axes[axis], f"axis {axis}")
+
+    # ---- what can't be planned
+
+    def _refuse(self) -> None:
+        g = self.group
+        if g.serial or not all(isinstance(e, Store) for e in g.effects):
+            raise Unserved("its statements are performed in order")
+        for kind, what in ((Scan, "a scan"), (Region, "a fold of slices")):
+            if contains_any(g.effects, kind):
+                raise Unserved(f"it has {what}")
+        if any(len(t.values) > 1 for t in find(g.effects, Reduce)):
+            raise Unserved("a reduction of it has several components")
+        if any(isinstance(t.axis, Part) for t in find(g.effects, STRUCTURED)):
+            raise Unserved("it has a part of an axis")
+        if any(t.after is not None for t in find(g.effects, Load)):
+            raise Unserved("it reads what it has written")
+        if any(a.lanes or a.needs or contains(a.lo, Load) or contains(a.hi, Load) for a in self.axes):
+            raise Unserved("bounds of an axis of it come from memory or vary")
+        for e in self.stores:
+            where = (*e.index, *((e.valid,) if e.valid is not None else ()))
+            if contains_any(where, *STRUCTURED):
+                raise Unserved("an address of it depends on a reduction")
+        for t in find(g.effects, Load):
+            if contains_any((*t.index, *((t.valid,) if t.valid is not None else ())), *STRUCTURED):
+                raise Unserved("an address of it depends on a reduction")
+        if len(walk(*g.effects)) > self.limits.values:
+            raise Unserved(f"it has more than {self.limits.values} values")
+
+    # ---- roles
+
+    def frames(self) -> list[tuple[str, ...]]:
+        """Every way to give each axis a role, in a fixed order; fragments that no instance could hold left out."""
+        options = [self._roles(i, a) for i, a in enumerate(self.axes)]
+        return [f for f in product(*options) if self._fits(f)]
+
+    def _roles(self, i: int, a: Axis) -> list[str]:
+        if a in self.group.workset:
+            return ["space"]
+        free = all(a in e.lanes for e in self.stores) and not self.reduced(a)
+        whole = self.may_be_whole(a)
+        return [
+            *(["space"] if free else []),
+            *(["whole"] if whole else []),
+            *(["loop"] if not whole or self.extents[i] > WORTH_A_LOOP else []),
+        ]
+
+    def reduced(self, a: Axis) -> bool:
+        return any(t.axis is a for t in find(self.group.effects, STRUCTURED))
+
+    def may_be_whole(self, a: Axis) -> bool:
+        """Whether a fragment can hold the axis for every call of the class."""
+        bound = extent_bound(a)
+        if bound is None:
+            return False
+        if any(t.axis is a for t in find(self.group.effects, Contract)):
+            return bound <= CONTRACTED_LIMIT
+        return bound <= (LARGEST if a in contiguous(self.group.effects) else STRIDED_LIMIT)
+
+    def bound(self, i: int) -> int:
+        """Members that a fragment must have room for to hold the axis."""
+        return extent_bound(self.axes[i]) or self.extents[i]
+
+    def _fits(self, frame: tuple[str, ...]) -> bool:
+        return prod(power_of_two(self.bound(i)) for i, r in enumerate(frame) if r == "whole") <= LARGEST
+
+    # ---- extents
+
+    def _extents(self, sizes: Mapping[str, int]) -> list[int]:
+        """The extents that plans are priced for: those given, those bounded by the class, else long rows."""
+        names = {e.name: e for a in self.axes for e in find((a.lo, a.hi), (Extent, Param))}  # type: ignore[arg-type]
+        inner = {n for a in self.axes if a not in self.group.workset for n in _names(a)}
+        known = {n: sizes.get(n) or getattr(e, "bound", None) for n, e in names.items()}
+        known |= {n: LONG for n in inner if known[n] is None}
+        row = prod(self._members(a, names, known) for a in self.axes if a not in self.group.workset)
+        open_ = [n for n, v in known.items() if v is None]
+        share = max(LEAST, round((ELEMENTS / max(1, row)) ** (1 / max(1, len(open_)))))
+        known |= dict.fromkeys(open_, share)
+        return [self._members(a, names, known) for a in self.axes]
+
+    def _members(self, a: Axis, names: Mapping[str, Any], known: Mapping[str, int | None]) -> int:
+        values = {e: const(known[n] or 1, e.type) for n, e in names.items()}
+        count = simplify(substitute(sub(a.hi, a.lo), values, everywhere=True))
+        return max(1, int(count.value)) if isinstance(count, Const) else LONG  # type: ignore[call-overload]
+
+
+def _names(a: Axis) -> Iterator[str]:
+    return (e.name for e in find((a.lo, a.hi), (Extent, Param)))  # type: ignore[arg-type]
+
+
+def contains_any(roots: Any, *kinds: Any) -> bool:
+    return next(find(tuple(roots), kinds), None) is not None
+
+
+def combine_name(t: Reduce) -> str | None:
+    """The name of a builtin reduction."""
+    return builtin_name(t.combine)
+
+
+def opaque(t: Value) -> bool:
+    """Whether a value is taken as it is: read, computed from coordinates, or no float, and free of reductions."""
+    arithmetic = not isinstance(t, (Load,)) and getattr(t.type, "is_float", False) and bool(t.children())  # type: ignore[attr-defined]
+    return not arithmetic and not contains(t, *STRUCTURED)

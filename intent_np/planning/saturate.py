@@ -1,0 +1,234 @@
+"""A problem through the e-graph: values and facts in, rules until nothing is new, an AND-OR graph out.
+
+egglog is imported here and at first use alone.  The schema is parsed once in a process; each problem works behind a
+push, so that nothing of it stays.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, NamedTuple
+
+from ..rules.simplify import uses
+from ..terms.core import walk
+from ..terms.index import Apply, Cast, Value
+from ..terms.normal import Contract, Reduce
+from .andor import Graph, decoded
+from .places import Frame, facts, frames, numbers
+from .problem import Problem, Unserved, combine_name, opaque
+from .schema import ROUNDS, SCHEMA
+
+PERMITTED = {"relaxed_algebra": "algebra", "relaxed_normalization": "online"}
+"""The rules of values that each permission of a program admits."""
+
+_ONE_AT_A_TIME = threading.Lock()
+
+
+class Saturated(NamedTuple):
+    """The AND-OR graph of a problem, with what its numbers stand for.
+
+    leaves:      opaque values
+    candidates:  values that may be kept in memory
+    combines:    a reduction for each name in the e-graph and axis
+    """
+
+    problem: Problem
+    graph: Graph
+    frames: list[Frame]
+    leaves: list[Value]
+    candidates: list[Value]
+    combines: dict[tuple[str, int], Any]
+
+
+def saturate(problem: Problem, permissions: Iterable[str], keep: bool = False) -> Saturated:
+    """All plans of a problem.  `Unserved` where egglog is missing or there are more e-nodes than the limit."""
+    loader = _Loader(problem, keep)
+    rules = " ".join(f"(run {name})" for p, name in PERMITTED.items() if p in permissions)
+    again = f"(repeat {ROUNDS} (run exact) {rules} (saturate (run facts)))"
+    schedule = f"(run-schedule (saturate (run facts)) {again} (saturate (run place)))"
+    with _ONE_AT_A_TIME:
+        nodes = _executed(loader.actions, schedule)
+    if len(nodes) > problem.limits.nodes:
+        raise Unserved(f"it has more than {problem.limits.nodes} e-nodes")
+    return Saturated(problem, decoded(nodes), loader.frames, loader.leaves, loader.candidates, loader.combines)
+
+
+@cache
+def _engine() -> Any:
+    try:
+        from egglog import bindings
+    except ImportError as problem:
+        raise Unserved(f"egglog can't be imported ({problem})") from None
+    graph = bindings.EGraph()
+    graph.run_program(*graph.parse_program(SCHEMA))
+    return bindings, graph
+
+
+def _executed(actions: list[Any], schedule: str) -> dict[str, Any]:
+    """The serialized e-nodes behind the actions and the schedule."""
+    b, graph = _engine()
+    where = b.RustSpan("plan", 0, 0)
+    graph.run_program(b.Push(1))
+    try:
+        rule = b.Rule(where, [_action(b, where, a) for a in actions], [], "load", "load")
+        run = b.RunSchedule(b.Run(where, b.RunConfig("load")))
+        graph.run_program(b.AddRuleset(where, "load"), b.RuleCommand(rule), run)
+        graph.run_program(*graph.parse_program(schedule))
+        made: dict[str, Any] = json.loads(graph.serialize([b.Call(where, "Root", [])]).to_json())["nodes"]
+        return made
+    except (KeyboardInterrupt, SystemExit, MemoryError):
+        raise
+    except BaseException as problem:  # a panic of the library is no Exception
+        _engine.cache_clear()
+        raise Unserved(f"egglog failed: {type(problem).__name__}") from None
+    finally:
+        if _engine.cache_info().currsize:
+            graph.run_program(b.Pop(where, 1))
+
+
+def _action(b: Any, where: Any, action: tuple[Any, ...]) -> Any:
+    kind, *rest = action
+    if kind == "let":
+        return b.Let(where, rest[0], _expression(b, where, rest[1]))
+    if kind == "set":
+        return b.Set(where, rest[0], [_expression(b, where, a) for a in rest[1]], _expression(b, where, rest[2]))
+    if kind == "union":
+        return b.Union(where, _expression(b, where, rest[0]), _expression(b, where, rest[1]))
+    return b.Expr_(where, _expression(b, where, rest[0]))
+
+
+def _expression(b: Any, where: Any, e: Any) -> Any:
+    """`("Un", "exp", Name("v3"))`: a call; strings and integers are literals."""
+    if isinstance(e, Name):
+        return b.Var(where, e.text)
+    if isinstance(e, tuple):
+        return b.Call(where, e[0], [_expression(b, where, a) for a in e[1:]])
+    return b.Lit(where, b.String(e) if isinstance(e, str) else b.Int(e))
+
+
+class Name(NamedTuple):
+    text: str
+
+
+class _Loader:
+    """The actions that make a problem's values, facts and root."""
+
+    def __init__(self, problem: Problem, keep: bool) -> None:
+        self.problem = problem
+        self.leaves: list[Value] = []
+        self.candidates: list[Value] = []
+        self.combines: dict[tuple[str, int], Any] = {}
+        self.names: dict[Any, Name] = {}
+        self.actions: list[tuple[Any, ...]] = []
+        self.frames = frames(problem, numbers())
+        self._values()
+        if keep:
+            self._keepable()
+        self._facts(keep)
+
+    def _values(self) -> None:
+        stored = [e.value for e in self.problem.stores]
+        for t in _visited(stored):
+            self.names[t] = name = Name(f"v{len(self.names)}")
+            self.actions.append(("let", name.text, self._node(t)))
+            if opaque(t):
+                self.actions.append(("set", "lanes", (name,), self.problem.bits(t)))
+            self.actions.append(("do", ("dtype", name, str(t.type))))
+        for i, v in enumerate(stored):
+            self.actions.append(("do", ("stores", i, self.names[v])))
+
+    def _node(self, t: Any) -> tuple[Any, ...]:
+        if opaque(t):
+            self.leaves.append(t)
+            return ("Leaf", len(self.leaves) - 1)
+        if isinstance(t, Reduce):
+            return ("Red", self._combine(t), self.problem.bit[t.axis], self.names[t.values[0]])  # type: ignore[index]
+        if isinstance(t, Contract):
+            both = ("Bin", "with", self.names[t.left], self.names[t.right])
+            return ("Red", self._combine(t), self.problem.bit[t.axis], both)  # type: ignore[index]
+        if isinstance(t, Cast):
+            return ("Un", f"cast {t.dtype} {t.mode}", self.names[t.value])
+        return self._applied(t)
+
+    def _applied(self, t: Apply) -> tuple[Any, ...]:
+        args = [self.names[a] for a in t.args]
+        if t.op.name == "mul" and self.problem.bits(t.args[0]).bit_count() < self.problem.bits(t.args[1]).bit_count():
+            args.reverse()  # what varies less comes second, where the rules look for factors
+        if t.op.arity < 0:  # a connective of several, two by two
+            made: Any = args[0]
+            for a in args[1:]:
+                made = ("Bin", t.op.name, made, a)
+            return made  # type: ignore[no-any-return]
+        return ({1: "Un", 2: "Bin", 3: "Tri"}[len(args)], t.op.name, *args)
+
+    def _combine(self, t: Reduce | Contract) -> str:
+        """The name of a reduction: that of a builtin one where rules are about it, else one of its own."""
+        name = next((name for (name, _), known in self.combines.items() if _alike(known, t)), None)
+        if name is None:
+            taken = {name for name, _ in self.combines}
+            plain = f"dot {t.acc}" if isinstance(t, Contract) else combine_name(t) if t.type.is_float else None  # type: ignore[union-attr]
+            name = plain if plain and plain not in taken else f"combine {len(taken)}"
+        self.combines.setdefault((name, self.problem.bit[t.axis]), t)  # type: ignore[index]
+        return name
+
+    def _keepable(self) -> None:
+        """Values that several places could read: used more than once, arithmetic, and varying along a looped axis."""
+        used = uses(e.value for e in self.problem.stores)
+        looped = 0
+        for f in self.frames:
+            looped |= f.looped
+        for t in self.names:
+            if (
+                used[t] > 1
+                and isinstance(t, (Apply, Contract, Reduce))
+                and self.problem.bits(t) & looped
+                and not opaque(t)
+            ):
+                self.actions.append(("do", ("cand", self.names[t], len(self.candidates))))
+                self.candidates.append(t)
+
+    def _facts(self, keep: bool) -> None:
+        for name, values in facts(self.problem, self.frames, keep):
+            self.actions.append(("do", (name, *values)))
+        for name in dict.fromkeys(name for name, _ in self.combines):
+            if name.startswith("dot "):
+                self.actions.append(("do", ("dot", name)))
+        casts = {("f32", "f16"), ("f32", "bf16"), ("f64", "f32")}
+        for wide, narrow in sorted(casts):
+            self.actions.append(("do", ("widens", narrow, wide)))
+        for dtype in sorted({d for pair in casts for d in pair}):
+            self.actions.append(("do", ("casts", f"cast {dtype} wrap", dtype)))
+        for f in self.frames:
+            effects: Any = ("Eff", 0, f.number)
+            for i in range(1, len(self.problem.stores)):
+                effects = ("Seq", effects, ("Eff", i, f.number))
+            self.actions.append(("union", ("Root",), ("XFrame", f.number, effects)))
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether two reductions combine alike."""
+    if type(a) is not type(b):
+        return False
+    return a.acc is b.acc if isinstance(a, Contract) else (a.combine, a.identities) == (b.combine, b.identities)
+
+
+def _visited(roots: list[Any]) -> list[Any]:
+    """What enters the e-graph, children first: nothing below an opaque value."""
+    order: dict[Any, None] = {}
+    stack: list[tuple[Any, bool]] = [(r, False) for r in reversed(roots)]
+    while stack:
+        t, done = stack.pop()
+        if done:
+            order[t] = None
+        elif t not in order:
+            stack.append((t, True))
+            if not opaque(t):
+                below = t.values if isinstance(t, Reduce) else [c for c in t.children() if isinstance(c, Value)]
+                stack.extend((c, False) for c in reversed(below) if c not in order)
+    return list(order)
+
+
+__all__ = ["Saturated", "saturate", "walk"]

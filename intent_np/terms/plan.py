@@ -1,0 +1,221 @@
+"""plan: what is computed where.  An execution is a value at a place, and a place is the loop that is open there.
+
+A plan says for one execution group what becomes of each axis, which loops there are and in which turn they run, what
+each of them computes, sums up and keeps, and what is computed again.  It is applied as a group over renamed axes, one
+copy of an axis for each loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .core import NO_AXES, Term, find, term
+from .index import Value
+from .normal import NORMAL, Axis, Program, Store
+
+
+class Execution(Term):
+    """Sort: a value where it is computed."""
+
+    __slots__ = ()
+    place: Any
+
+    def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
+        return NO_AXES, NO_AXES
+
+
+@term
+class Role(Term):
+    """What becomes of an axis: `space`, spread over instances by blocks; `whole`, held in a fragment; `loop`, walked in
+    blocks."""
+
+    axis: Axis
+    role: str
+    block: int
+    syntax = "role {role} of {axis} by {block}"
+
+    def infer(self) -> None:
+        if self.role not in ("space", "whole", "loop"):
+            raise TypeError(f"an axis is space, whole or loop, not {self.role}")
+
+
+@term
+class Walk(Term):
+    """A loop over the blocks of an axis, in the one that is `around`.  It comes before all loops of a later turn beside
+    it."""
+
+    axis: Axis
+    turn: int
+    around: Term | None = None
+    syntax = "walk {axis} turn {turn}{ in |around|}"
+    binds = True
+
+    def infer(self) -> None:
+        if self.around is not None and not isinstance(self.around, Walk):
+            raise TypeError("a loop is in a loop")
+
+
+@term
+class Taken(Execution):
+    """A value that is read or computed from coordinates."""
+
+    value: Value
+    place: Walk | None = None
+    syntax = "take {value}{ at |place|}"
+
+
+@term
+class Computed(Execution):
+    """An operator on operands at the same place; a cast is `cast f32 wrap`."""
+
+    op: str
+    operands: tuple[Execution, ...]
+    place: Walk | None = None
+    syntax = "compute {op}({operands}){ at |place|}"
+
+
+@term
+class Held(Execution):
+    """The reduction `by` of operands over its axis, all of which is in a fragment."""
+
+    by: Value
+    operands: tuple[Execution, ...]
+    place: Walk | None = None
+    syntax = "hold {by} of ({operands}){ at |place|}"
+
+
+@term
+class Summed(Execution):
+    """The reduction `by` of operands over the axis that the loop `place` walks; there behind it."""
+
+    by: Value
+    operands: tuple[Execution, ...]
+    place: Walk
+    syntax = "sum {by} of ({operands}) in {place}"
+
+
+@term
+class Peak(Execution):
+    """The running maximum `by` of scores, to which the sums of its loop are rescaled."""
+
+    by: Value
+    scores: Execution
+    place: Walk
+    syntax = "peak {by} of {scores} in {place}"
+
+
+@term
+class Weighed(Execution):
+    """The reduction `by` of exp(score - peak), each after the cast `cast` and times the factor if there are any."""
+
+    by: Value
+    peak: Peak
+    cast: str
+    factor: Execution | None
+    place: Walk
+    syntax = "weigh {by} by {peak}{ cast |cast|}{ times |factor|} in {place}"
+
+
+@term
+class Kept(Execution):
+    """What a loop keeps in memory; `number` tells the buffers of a plan apart."""
+
+    number: int
+    value: Execution
+    place: Walk
+    syntax = "keep {number}: {value} in {place}"
+
+
+@term
+class Read(Execution):
+    """What was kept, read in a later loop over the same axis."""
+
+    kept: Kept
+    place: Walk
+    syntax = "read {kept} at {place}"
+
+
+@term
+class Stored(Term):
+    """The statement that stores the value, performed at the place."""
+
+    statement: Store
+    value: Execution
+    place: Walk | None = None
+    syntax = "perform {statement} of {value}{ at |place|}"
+
+    def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
+        return NO_AXES, NO_AXES
+
+
+@term
+class Plan(Term):
+    """The plan of an execution group: the roles of its axes, and its statements with all that they need."""
+
+    roles: tuple[Role, ...]
+    statements: tuple[Stored, ...]
+    syntax = "plan ({roles}) {{{statements:block}}}"
+
+
+def loops_around(place: Any) -> list[Walk]:
+    """The loops that are open at a place, the outermost first."""
+    out: list[Walk] = []
+    while place is not None:
+        out.append(place)
+        place = place.around
+    return out[::-1]
+
+
+def before(done: Walk, place: Any) -> bool:
+    """Whether a loop is over at a place."""
+    around, open_ = loops_around(done.around), loops_around(place)
+    rest = open_[len(around) :]
+    return open_[: len(around)] == around and (not rest or rest[0].turn > done.turn)
+
+
+BEHIND = (Summed, Peak, Weighed, Kept)
+"""What there is once its loop is over."""
+
+
+def in_place(plan: Plan) -> Iterator[str]:
+    """Operands are computed where they are used, or by loops that are over there."""
+    for t in find(plan, (Execution, Stored)):
+        for x in find_direct(t):
+            together = isinstance(t, Weighed) and x is t.peak
+            if isinstance(x, BEHIND) and not together:
+                if not before(x.place, t.place):
+                    yield f"the loop is not over where its result is used: {x}"
+            elif x.place is not t.place:
+                yield f"an operand is at another place: {x}"
+
+
+def roles_fit(plan: Plan) -> Iterator[str]:
+    """Loops walk looped axes, and values vary along open loops and other axes alone."""
+    role = {r.axis: r.role for r in plan.roles}
+    for w in find(plan, Walk):
+        if role.get(w.axis) != "loop":
+            yield f"a loop over an axis that is not walked: {w}"
+    for t in find(plan, Held):
+        if role.get(t.by.axis) != "whole":
+            yield f"a reduction in a fragment that does not hold its axis: {t}"
+    for t in find(plan, (Summed, Peak, Weighed)):
+        if t.place.axis is not t.by.axis:
+            yield f"a reduction over another axis than its loop walks: {t}"
+    for t in find(plan, (Taken, Stored)):
+        varies = (t.value if isinstance(t, Taken) else t.statement).lanes
+        open_ = {w.axis for w in loops_around(t.place)}
+        for a in sorted(varies, key=lambda a: a.digest):
+            if role.get(a) == "loop" and a not in open_:
+                yield f"it varies along {a}, whose loop is not open: {t}"
+
+
+def find_direct(t: Any) -> list[Any]:
+    """The executions that one needs directly."""
+    return [c for c in t.children() if isinstance(c, Execution)]
+
+
+PLAN = NORMAL.extend(
+    "plan", root=Plan, remove=(Program,), about=__doc__ or "", rules=(in_place, roles_fit),
+    add=(Role, Walk, Taken, Computed, Held, Summed, Peak, Weighed, Kept, Read, Stored, Plan),
+)  # fmt: skip
