@@ -58,7 +58,7 @@ class Point:
         wide = [b for b in self.blocks if b > 1]
         if self.tensor:
             return 8
-        return warps(Facts(0, 0, 0, 0, self._largest(), len(wide), True, self.loops))
+        return warps(Facts(0, 0, 0, 0, self._largest(), len(wide), True, self.loops, False))
 
     def _largest(self) -> int:
         return max([self.fragment(self.s.problem.bits(t)) for t in self.s.leaves], default=1)
