@@ -17,7 +17,7 @@ from ..terms.blocked import Point, Slice, Tile, Whole
 from ..terms.core import arena, find, inherit, named, replace, walk
 from ..terms.grouped import Group
 from ..terms.index import AxisLike, Physical, is_const
-from ..terms.normal import Axis, Contract, Coord, Load, Recur, Region, Scan, Store, Update
+from ..terms.normal import Axis, Contract, Coord, Load, Recur, Reduce, Region, Scan, Store, Update
 from ..terms.ordered import loops
 from .expand_contractions import free_axes
 from .legalize_dot import ACCUMULATORS
@@ -28,6 +28,7 @@ RECURRENT = 128  # of one whose loops go on for long, so that there are many of 
 ROW_BLOCK = 4096  # elements of a traversal block
 SMALL_ROW = 2048  # elements that several short rows fill together
 SHORT = 128  # rows, or columns, of a product that are few
+PAIRS = 64, 128  # members of the two axes of which all meet all
 LARGEST = 32768  # elements of a fragment: 64 registers of each of 16 warps' threads
 
 
@@ -125,16 +126,36 @@ def block_extents(group: Group) -> tuple[dict[Axis, int], set[Axis]]:
         for a in every
         if a not in group.workset and (held(a) or is_resident(a, group.effects))
     }
+    pairs = _pairs(group)
+    for a in pairs.keys() & resident.keys():
+        if resident[a] > pairs[a] and a not in carried:
+            del resident[a]
     if contracts:
         chosen = _contracted(group, contracts)
     elif any(a not in group.workset for a in every):
-        chosen = _reduced(group, every, resident)
+        chosen = _reduced(group, every, resident) | pairs
     else:
         chosen = _pointwise(group)
     extents = {a: resident.get(a) or chosen.get(a, 1) for a in every}
     for together in _values(group):
         _fit(together, extents, resident)
     return extents, set(resident)
+
+
+def _pairs(group: Group) -> dict[Axis, int]:
+    """Blocks of two axes whose members meet all with all: what is read along either serves the whole other block."""
+    found: dict[Axis, int] = {}
+    for t in find(group.effects, Reduce):
+        loads = list(find(t.values, Load))
+        if not isinstance(t.axis, Axis) or t.axis not in contiguous(loads):
+            continue
+        ranked = any(t.axis in r.lanes for r in find(t.values, Reduce))
+        for a in (a for a in t.values[0].lanes - {t.axis} if isinstance(a, Axis)):
+            beside = ranked or a in contiguous([x for x in loads if t.axis not in x.lanes])
+            if beside and not any({a, t.axis} <= x.lanes for x in loads):
+                for axis, size in zip((a, t.axis), PAIRS, strict=True):
+                    found[axis] = min(size, found.get(axis, size))
+    return found
 
 
 def _values(group: Group) -> list[tuple[Axis, ...]]:

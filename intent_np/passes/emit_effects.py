@@ -67,6 +67,9 @@ class Effects(Values):
                 blocked = blocked or next((t for t, possible in old.items() if not possible), None)
                 earlier |= changes(e)
             else:
+                if isinstance(blocked, Loop):  # what it reads of the views in question
+                    read = [t for t in find(blocked, Load) if t.view.names & earlier]
+                    blocked = next((t for t in read if t.view.same), read[0])
                 if blocked.view.same:
                     raise ReadLate(blocked.view)
                 span = next(iter(arena().spans.get(blocked, ())), None)

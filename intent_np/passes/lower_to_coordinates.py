@@ -141,6 +141,8 @@ class _Lowering(LoopLowering):
             found[v.dimension : v.dimension + 1] = [None] if v.keepdims else []
         elif isinstance(v, L.TensorScan) or isinstance(v, Proj) and isinstance(v.value, L.TensorScan):
             found = self._merged((v.value if isinstance(v, Proj) else v).values, len(shape))  # type: ignore[attr-defined]
+        elif isinstance(v, Proj) and isinstance(v.value, L.TensorSort):
+            found = list(self.domains(v.value.value))
         elif isinstance(v, L.TensorContract):
             summed, paired = {p[0] for p in v.summed}, {p[1] for p in (*v.summed, *v.batch)}
             found = [d for i, d in enumerate(self.domains(v.left)) if i not in summed]
@@ -264,6 +266,8 @@ class _Lowering(LoopLowering):
                 return (yield from self.scan(v, 0, where))
             case Proj(L.TensorScan() as scan, component):
                 return (yield from self.scan(scan, component, where))
+            case Proj(L.TensorSort() as sort, component):
+                return (yield from self.in_order(sort, component, where))
             case L.TensorContract():
                 return (yield from self._contract(v, where))
             case L.Histogram():
@@ -392,7 +396,9 @@ class _Lowering(LoopLowering):
         if any(is_const(g, False) for g in guards):
             self.never.update(_loops(body))
             return out
+        kept = dict(self.kept)
         for s in body:
+            out += self.keep_sorts(s, guards)
             match s:
                 case L.Write():
                     out.append(self._write(s, guards))
@@ -407,13 +413,16 @@ class _Lowering(LoopLowering):
                 case L.Ordered():
                     out += self.ordered(s, guards)
                 case L.Allocate():
-                    self.buffers.allocate(s, tuple(zip(self.points, (p.domain for p in self.members), strict=True)))
+                    self._allocate(s)
                 case L.Assert() | L.Print():  # for the reference, which looks inside
                     pass
                 case _:
                     raise error(
                         "E708", _span(s), construct=getattr(s, "spelled", f"a statement of kind {type(s).__name__}")
                     )
+        if kept != self.kept:  # what is stored under a condition is stored there alone
+            self.kept = kept
+            self.memo.clear()
         return out
 
     def _in_parallel(self, s: L.Parallel, guards: tuple[Value, ...]) -> list[Any]:
@@ -427,6 +436,17 @@ class _Lowering(LoopLowering):
         out = self.effects(s.body, guards)
         self.points, self.within, self.members = outer, within, members
         return out
+
+    def stored(self, value: Value, name: str, guards: tuple[Value, ...]) -> tuple[View, Positions, Store]:
+        shape = L.shape_of(value)
+        buffer = L.Buffer(f"{name} {len(self.buffers.held)}", L.element(value.type), shape)
+        self._allocate(inherit(value, L.Allocate(named(buffer, name))))
+        write = inherit(value, L.Write(buffer, tuple(L.Along(L.Domain(const(0), e)) for e in shape), value))
+        store = self._write(write, guards)
+        return *self.buffers.place(buffer), store
+
+    def _allocate(self, s: L.Allocate) -> None:
+        self.buffers.allocate(s, tuple(zip(self.points, (p.domain for p in self.members), strict=True)))
 
     def indices_at(self, subscripts: tuple[L.Subscript, ...], positions: Positions) -> Positions:
         return _finished(self._indices(subscripts, positions), self.at)  # type: ignore[no-any-return]
@@ -454,10 +474,12 @@ class _Lowering(LoopLowering):
         with self.varying_along(frozenset(axes).union(*points)):
             value = self.at(*self.fitted(s.value, positions))
             valid = None if s.valid is None else self.at(*self.fitted(s.valid, positions))
+        index = (*place, *self.indices_at(s.subscripts, positions))
+        index, value, valid = self.scattered(axes, index, value, valid)
         under = conjunction(*guards)
         condition = conjunction(under, None if valid is None else self.inside(valid, under))
         value = self.inside(value, condition)
-        index = (*place, *(self.inside(i, under) for i in self.indices_at(s.subscripts, positions)))
+        index = tuple(self.inside(i, under) for i in index)
         store = Store(view, index, value, condition, self.count.setdefault(view, 0))
         self.count[view] += 1
         self.performed[s] = store

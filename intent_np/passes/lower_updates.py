@@ -21,12 +21,12 @@ from ..terms.normal import Axis, Effect, Turn, View
 from ..terms.updates import Found, Update
 from .lower_buffers import Buffers
 from .lower_regions import Positions, refused
-from .lower_scans import ScanLowering
+from .lower_sorts import SortLowering
 
 WORDS: dict[int, DType] = {8: i8, 16: i16, 32: i32, 64: i64}
 
 
-class UpdateLowering(ScanLowering):
+class UpdateLowering(SortLowering):
     """The part of the lowering that knows effects which combine."""
 
     performed: dict[Any, Effect]

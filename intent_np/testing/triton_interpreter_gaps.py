@@ -75,7 +75,9 @@ class Gaps:
         def operate(builder: Any, *operands: Any) -> Any:
             *handles, function = operands
             if not self._is_bf16(handles[0]):
-                return original(builder, *operands)
+                made = original(builder, *operands)
+                # a comparison keeps the type of what it compares, which a scalar one is then spread as
+                return self.inside.TensorHandle(made.data, self.tl.int1) if made.data.dtype.kind == "b" else made
             data = function(*(self._wide(h).data for h in handles))
             if data.dtype.kind != "f":  # a comparison
                 return self.inside.TensorHandle(data, self.tl.int1)

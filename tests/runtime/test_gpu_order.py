@@ -1,0 +1,22 @@
+"""On a GPU: what stands at a place in order, beside the reference."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import intent_np as intent
+from tests.passes.test_sorts import KERNELS, arguments
+
+from .test_gpu import pytestmark  # noqa: F401
+
+
+@pytest.mark.parametrize("call", range(1, 4))
+@pytest.mark.parametrize("name", KERNELS)
+def test_order_is_what_the_reference_finds(name: str, call: int) -> None:
+    given: dict[str, Any] = arguments(KERNELS[name], call)
+    expected = {n: x.copy() for n, x in given.items()}
+    intent.compile(KERNELS[name], target="reference")(*expected.values())
+    intent.compile(KERNELS[name])(*given.values())
+    for n, x in expected.items():
+        np.testing.assert_array_equal(given[n], x, err_msg=n)
