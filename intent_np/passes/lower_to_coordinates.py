@@ -10,15 +10,17 @@ reduction over it and of a store are one axis.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 from ..errors import error
+from ..rules import elements
+from ..rules.elements import Asked
 from ..rules.simplify import node
 from ..terms import logical as L
 from ..terms.core import arena, find, inherit, named
 from ..terms.dtypes import index
-from ..terms.index import Apply, Cast, Const, Value, add, apply, conjunction, const, is_const, mul
+from ..terms.index import Apply, Cast, Const, Value, apply, conjunction, const, is_const
 from ..terms.normal import (
     NORMAL,
     Axis,
@@ -58,7 +60,6 @@ def lower_to_coordinates(program: L.LogicalProgram) -> Program:
     return Program(program.name, parameters, tuple(effects), program.permissions, program.target)
 
 
-Asked = tuple[Any, Positions]
 NAMED: Any = (View, L.Extent, L.Stride, L.Param)
 """Terms by whose names the program knows what a call gives it."""
 
@@ -67,6 +68,7 @@ class _Lowering(LoopLowering):
     def __init__(self, program: L.LogicalProgram, wanted: Wanted) -> None:
         super().__init__(wanted)
         self.memo: dict[Asked, Any] = {}
+        self.numbers = elements.Numbers(self.scalar, node)
         self.known_domains: dict[Value, tuple[L.Domain, ...]] = {}
         self.count: dict[View, int] = {}  # stores into each view
         self.members: tuple[L.LoopVar, ...] = ()  # in hand, of the parallel loops around
@@ -82,10 +84,6 @@ class _Lowering(LoopLowering):
     def bounds(self, d: L.Domain) -> tuple[Value, Value]:
         """Bounds of the axis of a domain; a stepped domain is numbered from 0."""
         return (self.scalar(d.lo), self.scalar(d.hi)) if d.step is None else (const(0), self.scalar(d.extent))
-
-    def _absolute(self, d: L.Domain, position: Value) -> Value:
-        step = position if d.step is None else node(mul(position, self.scalar(d.step)))
-        return node(add(step, self.scalar(d.lo)))  # type: ignore[no-any-return]
 
     def axis(self, d: L.Domain, taken: Any) -> Any:
         """An axis over `d` that none of the coordinates `taken` varies along; the part that a slice stands for."""
@@ -207,29 +205,28 @@ class _Lowering(LoopLowering):
         return answer
 
     def fitted(self, v: Value, where: Positions) -> Asked:
-        """`v` broadcast: its dimensions are the last of `where`, those of extent 1 stand at 0."""
-        shape = L.shape_of(v)
-        tail = where[len(where) - len(shape) :]
-        return v, tuple(const(0) if is_const(e, 1) else p for e, p in zip(shape, tail, strict=True))
+        return elements.fitted(v, where)
 
     def _element(self, v: Any, where: Positions) -> Generator[Asked, Any, Any]:
         match v:
             case Const() | L.Extent() | L.Stride() | L.Param():
                 return v
             case Apply() if v.op.name == "select":
-                c, x, y = yield from _all((a, ()) for a in v.args)
+                c, x, y = yield from elements.every((a, ()) for a in v.args)
                 return apply(v.op, c, guarded(x, c), guarded(y, node(apply("not", c))))
             case Apply():
-                return apply(v.op, *(yield from _all((a, ()) for a in v.args)))
+                return apply(v.op, *(yield from elements.every((a, ()) for a in v.args)))
             case Cast():
                 return Cast((yield v.value, ()), v.dtype, v.mode)
             case L.LoopVar() if v in self.turns:
-                return self._absolute(v.domain, Coord(self.turns[v])) if v.domain.step else Coord(self.turns[v])
+                return (
+                    self.numbers.coordinate(v.domain, Coord(self.turns[v])) if v.domain.step else Coord(self.turns[v])
+                )
             case L.LoopVar():
                 lo, hi = self.bounds(v.domain)
                 a = inherit(v.domain, Axis(lo, hi, v.depth))
                 named(a, arena().names.get(v, arena().names.get(v.domain, "i")))
-                return Coord(a) if v.domain.step is None else self._absolute(v.domain, Coord(a))
+                return Coord(a) if v.domain.step is None else self.numbers.coordinate(v.domain, Coord(a))
             case L.Read():
                 return (yield from self._read(v, where, self._place(v)))
             case L.State():
@@ -238,28 +235,12 @@ class _Lowering(LoopLowering):
                 return self.left(v, where)
             case L.Old() | L.Succeeded():
                 return self.found(v, where)
-            case L.Take():
-                element = yield v.value, (yield from self._indices(v.subscripts, where))
-                return element if v.valid is None else (yield from self._filled(v, element, where))
+            case L.Take() if v.valid is not None:
+                return (yield from self._filled(v, where))
             case L.Between():
                 return (yield v.value, ())
             case L.InBounds() | L.Unique():
                 return (yield v.value, where)
-            case L.Indices():
-                return self._absolute(v.domain, where[0])
-            case L.Pointwise():
-                return apply(v.op, *(yield from _all(self.fitted(a, where) for a in v.args)))
-            case L.Convert():
-                return Cast((yield v.value, where), v.dtype, v.mode)
-            case L.Filled():
-                return (yield v.value, ())
-            case L.Transpose():
-                inner: list[Any] = [None] * len(where)
-                for i, p in enumerate(v.permutation):
-                    inner[p] = where[i]
-                return (yield v.value, tuple(inner))
-            case L.Reshape():
-                return (yield v.value, self._reshaped(L.shape_of(v.value), v.shape, where))
             case L.TensorReduce():
                 return (yield from self._reduce(v, where))
             case L.TensorScan():
@@ -282,6 +263,8 @@ class _Lowering(LoopLowering):
                 return self.region(fold, component, where)
             case Proj():
                 return Proj((yield v.value, where), v.position)
+        if (found := (yield from elements.element(v, where, self.numbers))) is not None:
+            return found
         raise error("E708", _span(v), construct=getattr(v, "spelled", f"a value of kind {type(v).__name__}"))
 
     def _place(self, v: L.Read) -> Effect | None:
@@ -292,7 +275,7 @@ class _Lowering(LoopLowering):
 
     def _read(self, v: L.Read, where: Positions, after: Any) -> Generator[Asked, Any, Any]:
         view, place = self.buffers.place(v.view)
-        index = (*place, *(yield from self._indices(v.subscripts, where)))
+        index = (*place, *(yield from elements.coordinates(v.subscripts, where, self.numbers)))
         if v.valid is None or v.fill is None:
             return Load(view, index, after=after)
         valid = yield self.fitted(v.valid, where)
@@ -300,39 +283,11 @@ class _Lowering(LoopLowering):
         # a selection: what a load holds where it is not valid is for `choose_fills` to decide
         return apply("select", valid, node(Load(view, index, valid, after=after)), fill)
 
-    def _filled(self, v: Any, element: Value, where: Positions) -> Generator[Asked, Any, Any]:
+    def _filled(self, v: Any, where: Positions) -> Generator[Asked, Any, Any]:
         """An element of a value where it is valid, else the fill."""
+        element = yield v.value, (yield from elements.coordinates(v.subscripts, where, self.numbers))
         valid = yield self.fitted(v.valid, where)
         return apply("select", valid, guarded(element, valid), (yield self.fitted(v.fill, where)))
-
-    def _indices(self, subscripts: tuple[L.Subscript, ...], where: Positions) -> Generator[Asked, Any, Positions]:
-        out: list[Any] = []
-        for s, axes in zip(subscripts, L.placed(subscripts).axes, strict=True):
-            if isinstance(s, L.At):
-                out.append((yield s.value, ()))
-            elif isinstance(s, L.Along):
-                out.append(self._absolute(s.domain, where[axes[0]]))
-            elif isinstance(s, L.AtEach):
-                out.append((yield self.fitted(s.value, tuple(where[a] for a in axes))))
-        return tuple(out)
-
-    def _reshaped(self, old: Positions, new: Positions, where: Positions) -> Positions:
-        """Row-major delinearization of the linear position; equal extents at either end pass through."""
-        short, head, tail = min(len(old), len(new)), 0, 0
-        while head < short and old[head] is new[head]:
-            head += 1
-        while tail < short - head and old[-1 - tail] is new[-1 - tail]:
-            tail += 1
-        linear: Any = const(0)
-        last = len(new) - tail
-        for e, p in zip(new[head:last], where[head:last], strict=True):
-            linear = node(add(node(mul(linear, self.scalar(e))), p))
-        out: list[Any] = []
-        rest = old[head : len(old) - tail]
-        for i, e in reversed(list(enumerate(rest))):
-            out.insert(0, linear if i == 0 else node(apply("mod", linear, self.scalar(e))))
-            linear = node(apply("floordiv", linear, self.scalar(e)))
-        return (*where[:head], *out, *where[last:])
 
     def _histogram(self, v: L.Histogram, where: Positions) -> Generator[Asked, Any, Any]:
         """For each bin, how many members are its number."""
@@ -362,7 +317,7 @@ class _Lowering(LoopLowering):
         outer = where[: v.dimension], where[v.dimension + v.keepdims :]
         a = self.axis(d, frozenset().union(*(p.lanes for p in (*outer[0], *outer[1]))))
         inside = (*outer[0], self.position(d, a), *outer[1])
-        values = yield from _all(self.fitted(x, inside) for x in v.values)
+        values = yield from elements.every(self.fitted(x, inside) for x in v.values)
         return Reduce(a, v.combine, values, v.identities)
 
     def _contract(self, v: L.TensorContract, where: Positions) -> Generator[Asked, Any, Any]:
@@ -383,7 +338,7 @@ class _Lowering(LoopLowering):
         for i, j in v.batch:
             right[j] = left[i]
         right = [next(rest) if p is None else p for p in right]
-        a, b = yield from _all((self.fitted(v.left, tuple(left)), self.fitted(v.right, tuple(right))))
+        a, b = yield from elements.every((self.fitted(v.left, tuple(left)), self.fitted(v.right, tuple(right))))
         total = Contract(axes[-1], a, b, v.acc)
         for a in reversed(axes[:-1]):
             total = Reduce(a, builtin("sum", v.acc), (node(total),), (identity("sum", v.acc),))  # type: ignore[assignment]
@@ -449,7 +404,7 @@ class _Lowering(LoopLowering):
         self.buffers.allocate(s, tuple(zip(self.points, (p.domain for p in self.members), strict=True)))
 
     def indices_at(self, subscripts: tuple[L.Subscript, ...], positions: Positions) -> Positions:
-        return _finished(self._indices(subscripts, positions), self.at)  # type: ignore[no-any-return]
+        return elements.finished(elements.coordinates(subscripts, positions, self.numbers), self.at)  # type: ignore[no-any-return]
 
     def lanes(self, subscripts: tuple[L.Subscript, ...]) -> tuple[Positions, tuple[Axis, ...]]:
         """The positions of an access along its dimensions, and their axes."""
@@ -484,24 +439,6 @@ class _Lowering(LoopLowering):
         self.count[view] += 1
         self.performed[s] = store
         return inherit(s, store)  # type: ignore[return-value]
-
-
-def _all(asked: Iterable[Asked]) -> Generator[Asked, Any, tuple[Any, ...]]:
-    """Ask for each in turn."""
-    found = []
-    for one in asked:
-        found.append((yield one))
-    return tuple(found)
-
-
-def _finished(steps: Generator[Asked, Any, Any], at: Callable[[Any, Positions], Any]) -> Any:
-    """The result of `steps`, told `at` what they ask for."""
-    answer = None
-    while True:
-        try:
-            answer = at(*steps.send(answer))
-        except StopIteration as finished:
-            return finished.value
 
 
 def _kept_domain(s: Any, d: L.Domain | None) -> L.Domain | None:

@@ -15,13 +15,12 @@ from typing import Any
 
 from ..terms.core import find
 from ..terms.dtypes import DType, index
-from ..terms.index import Cast, Value, add, apply, const, is_const, mul, sub
+from ..terms.index import Value, add, const, is_const, mul, sub
 from ..terms.logical import (
     Along,
     At,
     Convert,
     Domain,
-    Filled,
     Formal,
     Indices,
     LoopVar,
@@ -36,10 +35,12 @@ from ..terms.logical import (
     inlined,
     shape_of,
 )
+from .elements import Numbers, Positions, coordinates, finished
+from .elements import element as element_of
 from .simplify import simplify
 
-Positions = tuple[Value, ...]
 Axes = tuple[Domain | None, ...]
+NUMBERS = Numbers()
 
 
 @dataclass(frozen=True)
@@ -90,71 +91,12 @@ def at(v: Value, where: Positions) -> Value | None:
     """The element of `v` at these positions, one for each of its axes; None where no expression says it exactly."""
     if not _exact(v):
         return None
-    match v:
-        case Indices(domain):
-            return _coordinate(domain, where[0])
-        case Filled(value):
-            return value
-        case Pointwise(op, args):
-            parts = [_fitted(a, where) for a in args]
-            return None if None in parts else apply(op, *parts)  # type: ignore[arg-type]
-        case Convert(value, d, mode):
-            inner = at(value, where)
-            return None if inner is None else Cast(inner, d, mode)
-        case Transpose(value, permutation):
-            back = dict(zip(permutation, where, strict=True))
-            return at(value, tuple(back[i] for i in range(len(where))))
-        case Reshape(value):
-            return at(value, _reshaped(shape_of(value), shape_of(v), where))
-        case Take(value, subscripts, None):  # lanes that give a fill have no coordinate
-            placed = _placed(subscripts, where)
-            return None if placed is None else at(value, placed)
-        case Read(view, subscripts, after, None) if shape_of(v):
-            placed = _placed(subscripts, where)
-            return None if placed is None else Read(view, tuple(map(At, placed)), after)
-    return None if shape_of(v) else v
-
-
-def _fitted(v: Value, where: Positions) -> Value | None:
-    """The element of an operand that is broadcast: its axes are the last ones, those of extent 1 stand at 0."""
-    shape = shape_of(v)
-    tail = where[len(where) - len(shape) :]
-    return at(v, tuple(const(0) if is_const(e, 1) else p for e, p in zip(shape, tail, strict=True)))
-
-
-def _placed(subscripts: tuple[Any, ...], where: Positions) -> Positions | None:
-    """The coordinates in what is indexed, for an element of the result."""
-    rest, made = iter(where), []
-    for s in subscripts:
-        match s:
-            case At(value):
-                made.append(value)
-            case Along(domain):
-                made.append(_coordinate(domain, next(rest)))
-            case NewAxis():
-                next(rest)
-            case _:
-                return None
-    return tuple(made)
-
-
-def _coordinate(d: Domain, p: Value) -> Value:
-    return add(p if d.step is None else mul(p, d.step), d.lo)
-
-
-def _reshaped(old: Positions, new: Positions, where: Positions) -> Positions:
-    """The positions with the same place in row-major order under other extents; equal leading axes pass through."""
-    same = 0
-    while same < min(len(old), len(new)) and old[same] is new[same]:
-        same += 1
-    linear: Value = const(0)
-    for e, p in zip(new[same:], where[same:], strict=True):
-        linear = add(mul(linear, e), p)
-    made: list[Value] = []
-    for i, e in reversed(list(enumerate(old[same:]))):
-        made.insert(0, linear if i == 0 else apply("mod", linear, e))
-        linear = apply("floordiv", linear, e)
-    return (*where[:same], *made)
+    if not shape_of(v):
+        return v
+    if isinstance(v, Read) and v.valid is None:
+        placed = finished(coordinates(v.subscripts, where, NUMBERS), at)
+        return None if placed is None else Read(v.view, tuple(map(At, placed)), v.after)
+    return finished(element_of(v, where, NUMBERS), at)  # type: ignore[no-any-return]
 
 
 # ---- domains
