@@ -201,16 +201,17 @@ def _q4_k(record):
 
 
 def q4_k_projection_oracle(x, weight):
-    """Sums of integers are exact; what follows is rounded to f32 at every step, and records are summed in any order."""
+    """Sums of integers are exact; what follows is rounded to f32, but for a product that goes into the difference as it
+    is; records are summed in any order."""
     n, groups, _ = weight.shape
-    pairs = np.zeros((len(x), n, groups), "f4")
+    factors = np.zeros((4, len(x), n, groups), "f4")
     for j, g in np.ndindex(n, groups):
         d, least, scale, minimum, bits = _q4_k(weight[j, g])
         for i in range(len(x)):
             step, q = _q8_k(x[i, 256 * g : 256 * g + 256])
-            scaled, lowered = np.float32((scale * bits * q).sum()), np.float32((minimum * q).sum())
-            pairs[i, j, g] = (d * step) * scaled - (least * step) * lowered
-    return {"y": A.total(A.exact(pairs), axis=2, keepdims=False)}
+            factors[:, i, j, g] = d * step, (scale * bits * q).sum(), least * step, (minimum * q).sum()
+    large, scaled, small, lowered = map(A.exact, factors)
+    return {"y": A.total(large * scaled - small * lowered, axis=2, keepdims=False)}
 
 
 # Arrays

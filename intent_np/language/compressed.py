@@ -267,7 +267,7 @@ def quantized_dot(left: Operand, right: Operand, lhs_format: Any = quant.q4_k, r
 
     A q4_k record is ggml's `block_q4_K`: f16 d and dmin, 12 bytes of scales and minima of 6 bits, 128 bytes of 4-bit
     numbers.  Of each pair of records the integer sums are exact; their products with d · d' and dmin · d' are rounded
-    to f32, and the records summed as by `I.reduce.sum`."""
+    to f32, one of them perhaps with their difference alone, and the records summed as by `I.reduce.sum`."""
     name = "quantized_dot"
     if lhs_format is not quant.q4_k or rhs_format is not quant.q8_k:
         raise fail(

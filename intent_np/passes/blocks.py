@@ -277,7 +277,8 @@ def _reduced(group: Group, every: list[Axis], resident: dict[Axis, int]) -> dict
         chosen[outer[-1]] = 64
         chosen |= {a: 128 for a in inner if a not in resident}
         return chosen
-    chosen |= {a: ROW_BLOCK for a in inner if a not in resident}
+    short = max(1, SMALL_ROW // row)  # rows beside each other
+    chosen |= {a: ROW_BLOCK if a in runs or row == 1 else short for a in inner if a not in resident}
     if group.workset and inner and all(a in resident for a in inner) and row < SMALL_ROW:
         chosen[group.workset[-1]] = max(1, SMALL_ROW // row)
     return chosen

@@ -39,7 +39,9 @@ from ..terms.normal import (
 )
 from .base import nanopass
 from .lower_buffers import Buffers
+from .lower_compressed import CompressedLowering
 from .lower_loops import LoopLowering, Wanted, guarded
+from .lower_records import RecordLowering
 from .lower_regions import Positions, refused
 
 
@@ -64,7 +66,7 @@ NAMED: Any = (View, L.Extent, L.Stride, L.Param)
 """Terms by whose names the program knows what a call gives it."""
 
 
-class _Lowering(LoopLowering):
+class _Lowering(LoopLowering, CompressedLowering, RecordLowering):
     def __init__(self, program: L.LogicalProgram, wanted: Wanted) -> None:
         super().__init__(wanted)
         self.memo: dict[Asked, Any] = {}
@@ -145,6 +147,8 @@ class _Lowering(LoopLowering):
             summed, paired = {p[0] for p in v.summed}, {p[1] for p in (*v.summed, *v.batch)}
             found = [d for i, d in enumerate(self.domains(v.left)) if i not in summed]
             found += [d for j, d in enumerate(self.domains(v.right)) if j not in paired]
+        elif isinstance(v, (L.ScaledContract, L.SparseContract)):
+            found = [self.domains(v.left)[0], self.domains(v.right)[2]]
         else:
             found = [None] * len(shape)
         return tuple(
@@ -251,6 +255,14 @@ class _Lowering(LoopLowering):
                 return (yield from self.in_order(sort, component, where))
             case L.TensorContract():
                 return (yield from self._contract(v, where))
+            case L.ScaledContract():
+                return (yield from self.scaled(v, where))
+            case L.SparseContract():
+                return (yield from self.sparse(v, where))
+            case L.Quantize():
+                return (yield from self.quantized(v, where))
+            case L.QuantizedDot():
+                return (yield from self.record_product(v, where))
             case L.Histogram():
                 return (yield from self._histogram(v, where))
             case L.Formal() if v in self.bound:

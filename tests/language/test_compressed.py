@@ -461,11 +461,3 @@ def apart(w: I.In[I.u8, ("M", 1, 144)], x: I.In[I.u8, ("N", 1, 292)], y: I.Out[I
 )
 def test_mistakes_are_told(told, kernel, code, says):
     told(kernel, code, says)
-
-
-@pytest.mark.parametrize("kernel", [quantizing], ids=lambda k: k.name)
-def test_they_run_on_the_reference_alone_so_far(kernel):
-    with pytest.raises(IntentError) as found:
-        intent.compile(kernel, target="sm_90")
-    assert found.value.code == "E708"
-    assert "I.quantize" in str(found.value)

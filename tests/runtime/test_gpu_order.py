@@ -1,4 +1,4 @@
-"""On a GPU: what stands at a place in order, beside the reference."""
+"""On a GPU: what stands at a place in order, and operands in fewer bits, beside the reference."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import intent_np as intent
+from tests.passes import test_compressed as compressed
 from tests.passes.test_sorts import KERNELS, arguments
 
 from .test_gpu import pytestmark  # noqa: F401
@@ -20,3 +21,15 @@ def test_order_is_what_the_reference_finds(name: str, call: int) -> None:
     intent.compile(KERNELS[name])(*given.values())
     for n, x in expected.items():
         np.testing.assert_array_equal(given[n], x, err_msg=n)
+
+
+@pytest.mark.parametrize("call", range(3))
+@pytest.mark.parametrize("name", compressed.KERNELS)
+def test_numbers_in_fewer_bits(name: str, call: int) -> None:
+    kernel = compressed.KERNELS[name]
+    given: dict[str, Any] = compressed.arguments(kernel, call)
+    expected = {n: x.copy() for n, x in given.items()}
+    intent.compile(kernel, target="reference")(*expected.values())
+    intent.compile(kernel)(*given.values())
+    for n, x in expected.items():
+        np.testing.assert_allclose(given[n], x, rtol=1e-6, err_msg=n)
