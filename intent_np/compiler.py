@@ -7,6 +7,7 @@ the classes that are asked for, and at a call for a class that is new.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import hashlib
 import json
 import shutil
@@ -26,6 +27,7 @@ from .rules.loading import admitted
 from .rules.rule_set import using
 from .rules.tables import BUILTIN
 from .runtime.artifact import Artifact, Variant
+from .runtime.examples import class_of
 from .runtime.plan import KernelPlan, VariantClass, generic_class
 from .target import Target, resolve
 from .terms.core import Arena
@@ -65,6 +67,30 @@ class CompileOptions:
     serial: str = "remark"
     rules: tuple[str, ...] = ()
     without_rules: tuple[str, ...] = ()
+
+    def __new__(cls, *_: Any, **named: Any) -> CompileOptions:
+        """Refuse what is no option: E006 with the close ones."""
+        from .errors import error, suggestion
+
+        known = [one.name for one in dataclasses.fields(cls)]
+        for name in named:
+            if name not in known:
+                close = suggestion(name, known)
+                how = f"did you mean {close}?" if close else f"choose one of {', '.join(known)}"
+                raise error("E006", what=f"there is no compile option '{name}'", how=how)
+        return super().__new__(cls)
+
+    def __post_init__(self) -> None:
+        """E006 for a value of another type: a name in the place of a tuple of names, for one."""
+        from .errors import error
+
+        for one in dataclasses.fields(self):
+            value, usual = getattr(self, one.name), getattr(CompileOptions, one.name, {})
+            if not isinstance(value, Mapping if isinstance(usual, dict) else type(usual)):
+                kind = "a mapping" if isinstance(usual, dict) else f"a {type(usual).__name__}"
+                what = f"the compile option {one.name} is {kind}, not {value!r}"
+                single = isinstance(usual, tuple) and isinstance(value, str)
+                raise error("E006", what=what, how=f"write {one.name}=({value!r},)" if single else f"give it {kind}")
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -109,10 +135,9 @@ def compile(
         raise error("E005", name=getattr(kernel, "__name__", repr(kernel)))
     chosen = resolve(target)
     compilation = Compilation(kernel, chosen, dict(constexprs or {}), options or CompileOptions())
+    wanted = [*classes, *(class_of(compilation.plan, e) for e in examples)]
     compilation.validate()
-    if not chosen.is_gpu:
-        return compilation.host_artifact()
-    return compilation.device_artifact(classes, examples)
+    return compilation.device_artifact(wanted) if chosen.is_gpu else compilation.host_artifact()
 
 
 class Compilation:
@@ -201,18 +226,20 @@ class Compilation:
         if level(self.target) == "gpu":
             with self.arena:
                 options = {"bind_class": bound_class(self.plan, generic_class(self.plan))}
-                program = self.lowered(self.normal, options=options, stop_after=LAST_SHARED, after=LAST_OF_ALL)
-                self.texts["gpu"] = show(program)
+                trace = Trace()
+                program = self.lowered(
+                    self.normal, options=options, trace=trace, stop_after=LAST_SHARED, after=LAST_OF_ALL
+                )
+                self.texts |= levels(trace)
         machine = executor(self.plan, self.target, program, self.arena, checking=self.options.check)
         return self.said(HostArtifact(self.plan, self.target, machine, texts=self.texts, facts=self.facts))
 
     # ---- GPU targets
 
-    def device_artifact(self, classes: Iterable[VariantClass], examples: Iterable[Any]) -> Artifact:
+    def device_artifact(self, classes: Iterable[VariantClass]) -> Artifact:
         from .runtime.device import DeviceArtifact
-        from .runtime.examples import class_of
 
-        wanted = [generic_class(self.plan), *classes, *(class_of(self.plan, e) for e in examples)]
+        wanted = [generic_class(self.plan), *classes]
         variants = [self.variant(holds) for holds in dict.fromkeys(wanted)]
         return self.said(
             DeviceArtifact(self.plan, self.target, variants, self.variant, texts=self.texts, facts=self.facts)
@@ -227,8 +254,7 @@ class Compilation:
         }
         with self.lock, self.arena:
             launch = self.lowered(self.normal, options=options, trace=trace, after=LAST_OF_ALL)
-            levels = {p.target.name: trace.programs[p.name] for p in PIPELINE if p.name in trace.programs}
-            return launch, {level: show(program) for level, program in levels.items() if level not in SHARED_LEVELS}
+            return launch, levels(trace)
 
     def variant(self, holds: VariantClass) -> Variant:
         """Compile one variant: from `bind_class` to a cubin."""
@@ -247,6 +273,12 @@ class Compilation:
         with self.lock, self.arena:
             plan = variant_plan(launch, holds, compiled)
         return Variant(plan, compiled.cubin, compiled.ptx, source, texts)
+
+
+def levels(trace: Trace) -> dict[str, str]:
+    """The last program of each level behind the shared ones, as text."""
+    last = {p.target.name: trace.programs[p.name] for p in PIPELINE if p.name in trace.programs}
+    return {level: show(program) for level, program in last.items() if level not in SHARED_LEVELS}
 
 
 @contextlib.contextmanager

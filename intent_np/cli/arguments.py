@@ -24,6 +24,15 @@ def integers(texts: Iterable[str] | None, what: str) -> dict[str, int]:
     return {name: _integer(value, what) for name, value in pairs(texts, what).items()}
 
 
+def extents(texts: Iterable[str] | None, what: str = "--extent") -> dict[str, int]:
+    """`NAME=SIZE` for each text; no size is negative."""
+    found = integers(texts, what)
+    for name, size in found.items():
+        if size < 0:
+            raise typer.BadParameter(f"'{name}={size}': an extent is 0 or more", param_hint=what)
+    return found
+
+
 def _integer(value: str, what: str) -> int:
     try:
         return int(value, 0)

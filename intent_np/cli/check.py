@@ -76,17 +76,16 @@ def calls_of(
     entry: Entry, extent: list[str] | None, given: list[str] | None, thorough: bool
 ) -> Iterator[tuple[str, Any]]:
     """The calls to check, with names: the one of given arrays, those of a case, or generated ones."""
-    from intent_np.cli.arguments import integers
+    from intent_np.cli.arguments import extents
     from intent_np.cli.run import extents_of, make_arguments
     from intent_np.corpus import verify
     from intent_np.testing import arguments, generated_calls
 
-    sizes = integers(extent, "--extent")
+    sizes = extents(extent)
     if given:
         yield " ".join(given), make_arguments(entry, extents_of(entry, extent), given, 0, "contiguous", "normal")
     elif entry.case is None:
         yield from generated_calls(entry.kernel, entry.constexprs, sizes)
     else:
         for call in verify.calls(entry.case, thorough):
-            extents = {**call.extents, **sizes}
-            yield str(call), arguments(entry.case, extents, call.seed, call.layout, call.values)
+            yield str(call), arguments(entry.case, {**call.extents, **sizes}, call.seed, call.layout, call.values)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from intent_np.cli.arguments import integers, scalars
+from intent_np.cli.arguments import extents, scalars
 
 if TYPE_CHECKING:
     from intent_np.corpus.cases import Entry
@@ -65,7 +65,7 @@ def compile(
         if stop_after:
             texts = {f"after {stop_after}": lowered_text(entry, stop_after)}
         else:
-            texts = compiled_texts(entry, target, integers(extent, "--extent"), show or [], folder)
+            texts = compiled_texts(entry, target, extents(extent), show or [], folder)
         results.append({"kernel": entry.title, "target": target, "texts": texts, "saved": folder and str(folder)})
     if as_json:
         print_json({"kernels": results})
@@ -78,13 +78,13 @@ def compile(
 
 
 def compiled_texts(
-    entry: Entry, target: str, extents: Mapping[str, int], show: list[str], folder: Path | None
+    entry: Entry, target: str, sizes: Mapping[str, int], show: list[str], folder: Path | None
 ) -> dict[str, str]:
     """Compile, save if there is a folder, and give the texts asked for; without any, what the target executes."""
     from intent_np.corpus.verify import compiled
     from intent_np.passes.pipeline import PIPELINE
 
-    sizes = {**next(iter(entry.sizes), {}), **extents}
+    sizes = {**next(iter(entry.sizes), {}), **sizes}
     artifact = compiled(entry, target, [sizes] if sizes else [])
     if folder:
         artifact.save(folder)

@@ -85,11 +85,11 @@ def run(
 
 def extents_of(entry: Entry, texts: list[str] | None) -> dict[str, int]:
     """The extents of the command line over those of the corpus: its first small call without an empty axis or a 1."""
-    from intent_np.cli.arguments import integers
+    from intent_np.cli.arguments import extents
 
     small = entry.case.small if entry.case else ()
-    usual = next((extents for extents in small if min(extents.values()) > 1), small[0] if small else {})
-    asked = integers(texts, "--extent")
+    usual = next((sizes for sizes in small if min(sizes.values()) > 1), small[0] if small else {})
+    asked = extents(texts)
     shapes = " ".join(str(size) for p in entry.kernel.parameters if p.kind == "view" for size in p.shape)
     if unknown := set(asked) - {*usual, *re.findall(r"[A-Za-z_]\w*", shapes)}:
         raise typer.BadParameter(f"no shape has {', '.join(sorted(unknown))}", param_hint="--extent")

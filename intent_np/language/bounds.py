@@ -56,10 +56,13 @@ class _Search:
 
     def __init__(self, known: list[Polynomial]) -> None:
         self.known, self.proved, self.failed, self.steps = known, set[Key](), dict[Key, int](), STEPS
+        self.impossible = any(not any(q) and q.get((), 0) < 0 for q in known)  # a case that never is
 
     def holds(self, p: Polynomial, depth: int) -> bool:
         """Whether p >= 0 can be shown with at most `depth` replacements along a path."""
         if all(c >= 0 for c in p.values()) and all(self.positive(a, depth) for m in p for a in m):
+            return True
+        if self.impossible:
             return True
         key = frozenset(p.items())
         if key in self.proved:
@@ -71,19 +74,20 @@ class _Search:
         cases = _cases(p)
         if cases is not None:
             found = any(self.holds(q, depth - 1) for q in self.less(p, chosen=True))
-            found = found or all(self.under(f).holds(q, depth - 1) for f, q in cases)
+            found = found or all(self.under(*case).holds(q, depth - 1) for case, q in cases)
         else:
             found = any(self.holds(q, depth - 1) for q in self.smaller(p, depth))
         if found:
             self.proved.add(key)
         return found
 
-    def under(self, fact: Value | None) -> _Search:
-        """The same question where one more fact holds."""
+    def under(self, fact: Value | None, atom: Value, side: Value) -> _Search:
+        """The same question where one more fact holds, and an atom is one of the values that it may be."""
         more = [] if fact is None else list(_stated(fact))
-        if not more:
+        known = [_replaced(q, atom, polynomial(side)) for q in self.known]
+        if not more and known == self.known:
             return self
-        inner = _Search([*self.known, *more])
+        inner = _Search([*known, *more])
         inner.steps, self.steps = self.steps // 2, self.steps // 2
         return inner
 
@@ -261,18 +265,36 @@ def _is_choice(atom: Value) -> bool:
     return isinstance(atom, Apply) and atom.op.name in ("select", "minimum", "maximum")
 
 
-def _cases(p: Polynomial) -> list[tuple[Value | None, Polynomial]] | None:
-    """p with a minimum (of positive sign), a maximum (of negative sign) or a selection as each of what it may be, and
-    what holds where it is."""
+Case = tuple[Value | None, Value, Value]
+"""What holds in a case, an atom, and what it is there."""
+
+
+def _cases(p: Polynomial) -> list[tuple[Case, Polynomial]] | None:
+    """p with a minimum (of positive sign), a maximum (of negative sign) or a selection as each of what it may be."""
     for m, c in p.items():
         for i, atom in enumerate(m):
             if isinstance(atom, Apply) and atom.op.name in ("select", "minimum" if c > 0 else "maximum"):
                 rest = {m[:i] + m[i + 1 :]: c}
                 picked = atom.args[0] if atom.op.name == "select" else None
                 facts = (None, None) if picked is None else (picked, Apply(OPERATORS["not"], (picked,)))
-                sides = (plus(plus(p, {m: -c}), times(rest, polynomial(x))) for x in atom.args[-2:])
-                return list(zip(facts, sides, strict=True))
+                return [
+                    ((fact, atom, x), plus(plus(p, {m: -c}), times(rest, polynomial(x))))
+                    for fact, x in zip(facts, atom.args[-2:], strict=True)
+                ]
     return None
+
+
+def _replaced(p: Polynomial, atom: Value, x: Polynomial) -> Polynomial:
+    """p with `x` in the place of an atom."""
+    if not any(atom in m for m in p):
+        return p
+    total: Polynomial = {}
+    for m, c in p.items():
+        q: Polynomial = {tuple(a for a in m if a is not atom): c}
+        for _ in range(m.count(atom)):
+            q = times(q, x)
+        total = plus(total, q)
+    return total
 
 
 def _divided(top: Polynomial, divisor: Monomial, scale: int) -> Polynomial | None:

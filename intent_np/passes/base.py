@@ -10,18 +10,27 @@ does, why it stands here, and what it preserves.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..errors import error
 from ..terms.language import Language
+
+Allowed = Mapping[str, Sequence[Any]]
+"""The values of options by name: a tuple, or a range of numbers."""
 
 
 class Pass:
     """A pass with its languages; call it like the function that it is."""
 
     def __init__(
-        self, function: Callable[..., Any], source: Language, target: Language, needed: str = "", permission: str = ""
+        self,
+        function: Callable[..., Any],
+        source: Language,
+        target: Language,
+        needed: str = "",
+        permission: str = "",
+        allowed: Allowed = {},
     ) -> None:
         self.function, self.source, self.target, self.permission = function, source, target, permission
         leads = f"leads from {source.name} to {target.name}"
@@ -31,8 +40,16 @@ class Pass:
         self.module = function.__module__
         parameters = inspect.signature(function).parameters.values()
         self.options: dict[str, Any] = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+        self.allowed = dict(allowed)
 
     def __call__(self, program: Any, **options: Any) -> Any:
+        self.judge(options)
+        if self.permission and self.permission not in program.permissions:
+            return program
+        return self.function(program, **options)
+
+    def judge(self, options: Mapping[str, Any]) -> None:
+        """E006 for an option that the pass does not have, or a value that it can't take."""
         for unknown in sorted(set(options) - set(self.options)):
             how = f"choose one of {', '.join(self.options)}" if self.options else "leave it out"
             raise error("E006", what=f"the pass {self.name} has no option '{unknown}'", how=how)
@@ -42,9 +59,11 @@ class Pass:
                 kind = "a mapping" if isinstance(default, Mapping) else f"of type {type(default).__name__}"
                 what = f"the option '{key}' of the pass {self.name} is no {value!r}"
                 raise error("E006", what=what, how=f"give it a value that is {kind}, such as {default!r}")
-        if self.permission and self.permission not in program.permissions:
-            return program
-        return self.function(program, **options)
+            for member, one in value.items() if isinstance(value, Mapping) else (("", value),):
+                if key in self.allowed and not _is_one_of(one, self.allowed[key]):
+                    name = f"{key}.{member}" if member else key
+                    what = f"the option '{name}' of the pass {self.name} can't be {one!r}"
+                    raise error("E006", what=what, how=f"choose {_told(self.allowed[key])}")
 
     @property
     def optional(self) -> bool:
@@ -55,12 +74,23 @@ class Pass:
         return f"<pass {self.name}: {self.source.name} -> {self.target.name}>"
 
 
+def _is_one_of(value: Any, values: Sequence[Any]) -> bool:
+    return value in values and type(value) is type(values[0])
+
+
+def _told(values: Sequence[Any]) -> str:
+    if isinstance(values, range):
+        return f"a whole number from {values[0]} to {values[-1]}"
+    return f"one of {', '.join(map(str, values))}"
+
+
 def nanopass(
-    source: Language, target: Language, *, needed: str = "", permission: str = ""
+    source: Language, target: Language, *, needed: str = "", permission: str = "", allowed: Allowed = {}
 ) -> Callable[[Callable[..., Any]], Pass]:
     """Declare a function to be a pass from `source` to `target`.
 
     needed:      what a later pass needs it for, where it stays in its language and can't be left out all the same
     permission:  what the program must permit; without it the pass returns the program as it is
+    allowed:     the values that options take, or the members of those that are mappings
     """
-    return lambda function: Pass(function, source, target, needed, permission)
+    return lambda function: Pass(function, source, target, needed, permission, allowed)

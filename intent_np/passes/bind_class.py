@@ -16,7 +16,9 @@ from ..terms.normal import NORMAL, Program, View
 from .base import nanopass
 
 
-@nanopass(NORMAL, NORMAL)
+@nanopass(
+    NORMAL, NORMAL, allowed={"aligned": range(1, 1 << 62), "bounds": range(1 << 62), "multiples": range(1, 1 << 62)}
+)
 def bind_class(
     program: Program,
     *,

@@ -53,7 +53,7 @@ from .blocks import fragments
 from .scans import prefixes, scanned
 
 
-@nanopass(GROUPED, BLOCKED)
+@nanopass(GROUPED, BLOCKED, allowed={"sizes": range(1, (1 << 20) + 1)})
 def block_axes(program: GroupedProgram, *, sizes: Mapping[str, int] = {}, lanewise: bool = True) -> BlockedProgram:
     """Give each axis its fragment: program axes tiles or points, inner axes whole or sliced by a loop.
 

@@ -49,7 +49,7 @@ class Facts(NamedTuple):
     nested: bool
 
 
-@nanopass(TRITON, TRITON)
+@nanopass(TRITON, TRITON, allowed={"num_warps": (0, 1, 2, 4, 8, 16, 32), "num_stages": range(9)})
 def choose_launch(function: Function, *, num_warps: int = 0, num_stages: int = 0) -> Function:
     """Set the launch options; those that are given as options of the pass are taken as they are.
 

@@ -15,7 +15,7 @@ from .base import nanopass
 from .groups import groups
 
 
-@nanopass(NORMAL, GROUPED)
+@nanopass(NORMAL, GROUPED, allowed={"serial": ("remark", "error")})
 def form_groups(program: Program, *, serial: str = "remark") -> GroupedProgram:
     """Execution groups whose instances are the points of the axes that the stores of each can be spread over.
 

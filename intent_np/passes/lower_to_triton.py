@@ -45,7 +45,7 @@ from .triton_updates import update
 from .triton_values import Values
 
 
-@nanopass(GPU, TRITON)
+@nanopass(GPU, TRITON, allowed={"index_bits": (32, 64)})
 def lower_to_triton(kernel: Kernel, *, index_bits: int = 32) -> Function:
     """Give fragments positions, integers a width, and addresses pointers.
 

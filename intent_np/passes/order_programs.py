@@ -11,7 +11,7 @@ from ..terms.normal import Contract
 from .base import nanopass
 
 
-@nanopass(BLOCKED, BLOCKED)
+@nanopass(BLOCKED, BLOCKED, allowed={"grouping": range(1, 1 << 20)})
 def order_programs(program: BlockedProgram, *, grouping: int = 8) -> BlockedProgram:
     """Group the blocks of a matrix product, so that those in flight together read few distinct operand blocks.
 

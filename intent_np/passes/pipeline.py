@@ -121,6 +121,8 @@ def run(
     options = options or {}
     for name in (*options, *disable, *((stop_after,) if stop_after else ()), *((after,) if after else ())):
         by_name(name)
+    for name, given in options.items():  # those of passes that are not reached as well
+        by_name(name).judge(given)
     language = language_of(program)
     begin = PIPELINE.index(by_name(after)) + 1 if after else 0
     begin = next((i for i, p in enumerate(PIPELINE) if i >= begin and p.source is language), len(PIPELINE))

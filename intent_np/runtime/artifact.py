@@ -50,6 +50,18 @@ class Artifact(ABC):
     def __call__(self, *arguments: Any) -> None:
         """Run the kernel on all its parameters, in declaration order without constexprs."""
 
+    def _refuse(self, arguments: Sequence[Any], named: Mapping[str, Any], signature: str = "") -> None:
+        """E401 for arguments by name."""
+        if named:
+            raise error(
+                "E401",
+                kernel=self.kernel.name,
+                expected_count=len(self.kernel.inputs if signature else self.kernel.parameters),
+                found_count=len(arguments),
+                signature=f"{signature or self.kernel.signature}, all by position; @intent.jit takes names",
+                found=f"{', '.join(named)} by name",
+            )
+
     @abstractmethod
     def prepare(self, *arguments: Any) -> Callable[[], None]:
         """Check and bind the arguments once; the result runs the kernel on the same arrays again.
@@ -57,12 +69,15 @@ class Artifact(ABC):
         It holds the arrays, and goes to the stream that is current when it is called.
         """
 
-    def run(self, *arguments: Any, extents: Mapping[str, int] | None = None) -> Any:
+    def run(self, *arguments: Any, extents: Mapping[str, int] | None = None, **named: Any) -> Any:
         """Run with outputs allocated: returns none, one, or a tuple of them in declaration order.
 
         arguments:  all parameters but those of mode `out`
         extents:    values of extents that only outputs name
+
+        Raises `CallError` before anything is launched: E401 for names, and what a call raises.
         """
+        self._refuse(arguments, named, f"run({', '.join(map(str, self.kernel.inputs))})")
         adopted, home = adopt_arguments(self.kernel.inputs, arguments)
         outputs = self._allocation(adopted, extents or {})()
         given, made = iter(adopted), iter(outputs)

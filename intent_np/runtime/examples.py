@@ -13,7 +13,10 @@ from intent_np.runtime.plan import KernelPlan, ScalarPlan, VariantClass, ViewPla
 
 
 def class_of(kernel: KernelPlan, example: Any) -> VariantClass:
-    """The class of `example`: all arguments of a call, or `{extent: value}` for aligned contiguous arrays."""
+    """The class of `example`: all arguments of a call, or `{extent: value}` for aligned contiguous arrays.
+
+    Raises E006 for a negative extent, E410 for one that is missing, and what such a call would raise.
+    """
     if not isinstance(example, Mapping):
         adopted, _ = adopt_arguments(kernel.parameters, tuple(example))
         return classify(kernel, bind(kernel, adopted).facts())
@@ -22,6 +25,9 @@ def class_of(kernel: KernelPlan, example: Any) -> VariantClass:
     views = {v.name: _contiguous(v, values) for v in kernel.views}
     scalars = {p.name: 0 for p in kernel.parameters if isinstance(p, ScalarPlan)}
     indices = tuple(expression(text)(scalars | values) for text in kernel.indices)
+    for name, size in values.items():
+        if size < 0:
+            raise error("E006", what=f"the extent {name} can't be {size}", how="give it 0 or more")
     return classify(kernel, CallFacts(views, dict(example), indices))
 
 

@@ -34,15 +34,7 @@ class HostArtifact(Artifact):
         self._positions = {one.name: index for index, one in enumerate(kernel.parameters)}
 
     def __call__(self, *arguments: Any, **named: Any) -> None:
-        if named:
-            raise error(
-                "E401",
-                kernel=self.kernel.name,
-                expected_count=len(self.kernel.parameters),
-                found_count=len(arguments),
-                signature=f"{self.kernel.signature}, all by position; @intent.jit takes names",
-                found=f"{', '.join(named)} by name",
-            )
+        self._refuse(arguments, named)
         self._bound(*arguments)()
 
     def prepare(self, *arguments: Any) -> Callable[[], None]:
