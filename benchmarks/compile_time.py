@@ -20,7 +20,7 @@ from intent_np.errors import IntentError
 def seconds(entry: Entry) -> float:
     """One compilation, from the function to the text of its module."""
     from intent_np.backends.triton.printer import print_triton
-    from intent_np.documentation.lowering import lower
+    from intent_np.corpus.lowering import lower
 
     start = time.perf_counter()
     compilation, launch = lower(entry)

@@ -406,6 +406,48 @@ def test_options_have_the_kind_of_their_default(capsys) -> None:
     assert run(capsys, *compile, "--option", "order_programs.grouping.n=3")[0] == USAGE
 
 
+@pytest.mark.parametrize(
+    ("option", "advice"),
+    [
+        ("choose_launch.num_warps=3", "choose one of 0, 1, 2, 4, 8, 16, 32"),
+        ("choose_launch.num_stages=-1", "choose a whole number from 0 to 8"),
+        ("block_axes.sizes.n=-4", "choose a whole number from 1 to 1048576"),
+        ("block_axes.sizes.n=many", "choose a whole number from 1 to 1048576"),
+        ("form_groups.serial=never", "choose one of remark, error"),
+        ("lower_to_triton.index_bits=16", "choose one of 32, 64"),
+        ("order_programs.grouping=0", "choose a whole number from 1"),
+        ("bind_class.bounds.N=-1", "choose a whole number from 0"),
+    ],
+)
+@pytest.mark.parametrize("target", ["cpu", "sm_90"])  # of which the one comes by fewer passes
+def test_options_have_the_values_that_their_pass_takes(capsys, option: str, advice: str, target: str) -> None:
+    code, _, err = run(capsys, "compile", "kernels/pointwise.py:relu", "--target", target, "--option", option)
+    assert code == USAGE
+    name, value = option.partition(".")[2].split("=")
+    assert err.startswith(f"E006 the option '{name}' of the pass {option.partition('.')[0]} can't be ")
+    assert value in err.partition("\n")[0]
+    assert advice in err
+
+
+def test_no_extent_is_negative(capsys) -> None:
+    for command in (("compile", "--target", "cpu"), ("run",), ("check",), ("bisect",)):
+        code, _, err = run(capsys, command[0], "kernels/pointwise.py:relu", *command[1:], "-e", "N=-1")
+        assert code == USAGE
+        assert "'N=-1': an extent is 0 or more" in err
+
+
+def test_every_level_of_a_host_program_is_printed(capsys) -> None:
+    place = "compile", "kernels/pointwise.py:relu", "--target", "cpu", "--print"
+    for level in ("logical", "normal", "grouped", "blocked", "gpu"):
+        code, text, _ = run(capsys, *place, level)
+        assert code == OK
+        assert "@relu" in text
+    code, _, err = run(capsys, *place, "triton")
+    assert code == USAGE
+    assert "expected: logical, normal, grouped, blocked, gpu" in err
+    assert "a GPU target, such as sm_90, has those behind gpu as well" in err
+
+
 def test_bisect_gives_whole_numbers_to_scalars(capsys, tmp_path) -> None:
     file = tmp_path / "average.py"
     file.write_text(AVERAGE)
@@ -426,6 +468,45 @@ def average(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")], a: I.f32):
             h = a * h + (1.0 - a) * x[row, t]
             y[row, t] = h
 """
+
+
+PROMISED = """
+import intent_np as intent
+import intent_np.language as I
+
+
+@intent.kernel
+def picked(x: I.In[I.f32, ("M",)], at: I.In[I.i32, ("N",)], y: I.Out[I.f32, ("N",)]):
+    y[:] = x[I.assume_in_bounds(at[:], x)]
+"""
+
+
+def test_run_and_bisect_keep_what_a_kernel_is_promised(capsys, tmp_path) -> None:
+    file = tmp_path / "promised.py"
+    file.write_text(PROMISED)
+    for command in ("run", "bisect"):
+        code, _, err = run(capsys, command, f"{file}:picked", "-e", "M=3", "-e", "N=40")
+        assert code == OK, err
+        code, _, err = run(capsys, command, f"{file}:picked", "-e", "M=0", "-e", "N=40")
+        assert code == USAGE
+        assert "no arguments of these sizes keep what the kernel is promised" in err
+
+
+def test_bisect_blames_arguments_without_meaning_and_no_pass(capsys, tmp_path) -> None:
+    file = tmp_path / "promised.py"
+    file.write_text(PROMISED)
+    np.save(tmp_path / "at.npy", np.int32([0, 7]))
+    code, text, err = run(capsys, "bisect", f"{file}:picked", "-e", "M=3", "--input", f"at={tmp_path / 'at.npy'}")
+    assert (code, text) == (FAILED, "")
+    assert "E510 'an index' is not in bounds, as was promised" in err
+
+
+def test_bisect_allows_what_rounding_explains(capsys, tmp_path) -> None:
+    file = tmp_path / "average.py"
+    file.write_text(AVERAGE)
+    code, text, _ = run(capsys, "bisect", f"{file}:average", "-e", "M=3", "-e", "N=40", "--values", "normal")
+    assert code == OK, text
+    assert "contract_fma" in text  # which rounds less often
 
 
 def test_bisect_names_a_wrong_pass(capsys, monkeypatch) -> None:

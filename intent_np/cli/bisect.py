@@ -19,7 +19,6 @@ def bisect(
     holds: Annotated[
         str, typer.Option("--class", help="Launch class: generic, contiguous, bounded, …")
     ] = "small blocks",
-    steps: Annotated[int, typer.Option(help="Values of its dtype that a float result may be off.")] = 0,
     reduce: Annotated[bool, typer.Option(help="Print the smallest program that the pass gets wrong.")] = True,
     constexpr: Constexprs = None,
     numerics: Numerics = "",
@@ -30,9 +29,9 @@ def bisect(
 ) -> None:
     """Execute a kernel as captured and behind every pass with NumPy, and name the first pass that changes an output.
 
-    Inputs are small integers, for which reordered sums are exact; --steps allows for rounding where they are not.
-    The call must keep the launch class.  A kernel that a pass gets wrong is reduced to the smallest such program.
-    Exits with 1 if a pass is wrong.
+    A result may be off by what rounding explains, as with compile --validate; inputs are small integers, for which
+    that is little.  The call must keep the launch class.  A kernel that a pass gets wrong is reduced to the smallest
+    such program.  Exits with 1 if a pass is wrong, or if the kernel has no meaning on the inputs.
     """
     import numpy as np
 
@@ -41,6 +40,8 @@ def bisect(
     from intent_np.cli.output import print_json
     from intent_np.cli.run import extents_of, make_arguments
     from intent_np.compiler import CompileOptions
+    from intent_np.errors import group
+    from intent_np.testing.validated import wanted_of
     from intent_np.testing.validation import CLASSES, validate
 
     if holds not in CLASSES:
@@ -48,8 +49,11 @@ def bisect(
     entry = customised(one_entry(place), constexpr, numerics, disable, option, check)
     arguments = make_arguments(entry, extents_of(entry, extent), given, seed, layout, values)
     options = CompileOptions(**entry.options)
-    how: dict[str, Any] = {"constexprs": entry.constexprs, "options": options, "steps": steps}
-    found = validate(entry.kernel, arguments, CLASSES[holds], **how)
+    results = wanted_of(entry.kernel, entry.constexprs, arguments, bool(options.permissions))
+    if isinstance(results, tuple):
+        raise group(results)
+    how: dict[str, Any] = {"constexprs": entry.constexprs, "options": options}
+    found = validate(entry.kernel, arguments, CLASSES[holds], expected=results, **how)
     small = None
     if not found and reduce and not entry.is_host_program:
         from intent_np.testing.reduction import reduced_behind_pass
@@ -64,8 +68,9 @@ def bisect(
         print_json({"kernel": entry.title, "wrong": found.wrong, "passed": found.passed, **told})
     else:
         print(found)
-        if not found and found.output and isinstance(found.expected, float | np.floating):
-            print("  if only the rounding differs: --steps N allows N values of the dtype in between")
+        for name, one in results.items():
+            if found and (open_ := int(np.isinf(one.bound).sum())):
+                print(f"  {open_} of {one.value.size} elements of {name} may hold anything, and were not compared")
         if small is not None:
             print(f"\nthe smallest program of {small[0].tried} that it gets wrong:\n\n{small[0].text}\n{small[1]}")
     if not found:

@@ -26,7 +26,7 @@ class Part(NamedTuple):
     arguments: tuple[str, ...] = ()
 
 
-TRITON: Final = "intent_np.documentation.lowering:triton_source"
+TRITON: Final = "intent_np.documentation.triton:triton_source"
 
 SHOWN: Final = (
     "kernels/softmax.py:softmax",

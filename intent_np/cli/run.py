@@ -99,11 +99,13 @@ def extents_of(entry: Entry, texts: list[str] | None) -> dict[str, int]:
 def make_arguments(
     entry: Entry, extents: Mapping[str, int], given: list[str] | None, seed: int, layout: str, values: str
 ) -> dict[str, Any]:
-    """All arguments by name: generated from the seed, then those of the command line in their place."""
+    """All arguments by name: generated from the seed, so that they keep what the kernel is promised, then those of the
+    command line in their place."""
     import numpy as np
 
     from intent_np.cli.arguments import pairs, scalar
     from intent_np.testing import KINDS, LAYOUTS, arguments
+    from intent_np.testing.promises import Promises
 
     for name, known, what in ((layout, LAYOUTS, "--layout"), (values, KINDS, "--values")):
         if name not in known:
@@ -116,11 +118,19 @@ def make_arguments(
     for parameter in entry.kernel.parameters:
         if parameter.kind == "view" and not isinstance(loaded.get(parameter.name, np.empty(0)), np.ndarray):
             raise typer.BadParameter(f"'{parameter.name}' is an array: name a FILE.npy", param_hint="--input")
-    extents = {**entry.constexprs, **extents, **measured(entry, loaded)}
+    sizes = {**extents, **measured(entry, loaded)}
+    promises = Promises(entry.kernel, entry.constexprs) if entry.case is None else None
+    if promises:
+        sizes = {**promises.sizes(sizes), **sizes}
     try:
-        made = arguments(entry.case or entry.kernel, extents, seed, layout, values)
+        made = arguments(entry.case or entry.kernel, {**entry.constexprs, **sizes}, seed, layout, values)
     except ValueError as problem:
         raise typer.BadParameter(f"{problem}; sizes are given as --extent NAME=SIZE", param_hint="--extent") from None
+    if promises and not promises.possible(sizes):
+        told = "no arguments of these sizes keep what the kernel is promised"
+        raise typer.BadParameter(told, param_hint="--extent")
+    if promises:
+        made = promises.kept(made, sizes, np.random.default_rng(seed))
     if unknown := set(loaded) - set(made):
         raise typer.BadParameter(f"no parameter {', '.join(sorted(unknown))}", param_hint="--input")
     return {**made, **loaded}

@@ -54,7 +54,7 @@ def ablated(entries: Iterable[Entry], rules: RuleSet, name: str) -> list[Ablated
 def size(entry: Entry, rules: RuleSet) -> Size | None:
     """A kernel on its way to Triton for its first size on sm_90; None where it has no form below `logical`."""
     from ..backends.triton.printer import print_triton
-    from ..documentation.lowering import lower
+    from .lowering import lower
 
     programs: dict[str, Any] = {}
     with using(rules):

@@ -38,7 +38,7 @@ def firings(entry: Entry, rules: RuleSet) -> Iterator[Firing]:
 
 def _of_kernel(entry: Entry, rules: RuleSet) -> list[Firing]:
     from ..compiler import CompileOptions
-    from ..documentation.lowering import prepared
+    from .lowering import prepared
 
     waiting: dict[tuple[str, str, str, Span | None], int] = {}
     done: list[Firing] = []

@@ -13,6 +13,7 @@ from intent_np.corpus.cases import Entry, hosted
 if TYPE_CHECKING:
     from intent_np.errors import IntentError
     from intent_np.passes.pipeline import Trace
+    from intent_np.terms.core import Arena
 
 
 def reference_only(problem: IntentError) -> str:
@@ -43,14 +44,19 @@ def lowered(entry: Entry, stop_after: str, trace: Trace | None = None) -> Any:
 
 def lowered_launch(entry: Entry, stop_after: str) -> Callable[..., None]:
     """A function of all arguments in order that executes the program behind `stop_after` with NumPy."""
-    from intent_np.backends.program import run
     from intent_np.terms.core import Arena
 
     if entry.is_host_program:
         return hosted(entry, lambda one: lowered_launch(one, stop_after))
-    space = Arena()
-    with space:
+    with Arena() as space:
         program = lowered(entry, stop_after)
+    return executed(entry, space, program)
+
+
+def executed(entry: Entry, space: Arena, program: Any) -> Callable[..., None]:
+    """A function of all arguments in order that executes `program` of the arena `space`, which stands for `entry`."""
+    from intent_np.backends.program import run
+
     kinds = {parameter.name: parameter.kind for parameter in entry.kernel.parameters if parameter.kind != "constexpr"}
 
     def launch(*arguments: Any) -> None:
@@ -61,6 +67,35 @@ def lowered_launch(entry: Entry, stop_after: str) -> Callable[..., None]:
             run(program, views, scalars)
 
     return launch
+
+
+def lower(entry: Entry, observe: Callable[[Any, Any], None] | None = None) -> tuple[Any, Any]:
+    """The compilation of an entry, and its launch, in the compilation's arena.
+
+    It is for contiguous arrays of the entry's first size, or for any where it has none.
+
+    `observe(pass, program)` sees every step; call it, and use the terms, inside `compilation.arena`.
+    """
+    compilation, options = prepared(entry)
+    with compilation.arena:
+        return compilation, compilation.lowered(compilation.logical, options=options, observe=observe)
+
+
+def prepared(entry: Entry) -> tuple[Any, dict[str, Any]]:
+    """The compilation of an entry, and the options of its passes for the arrays that `lower` is for."""
+    from intent_np.compiler import Compilation, CompileOptions
+    from intent_np.plans import bound_class
+    from intent_np.runtime.examples import class_of
+    from intent_np.target import SM_90
+    from intent_np.testing.checked import extent_names
+
+    compilation = Compilation(entry.kernel, SM_90, dict(entry.constexprs), CompileOptions(**entry.options))
+    plan = compilation.plan
+    options: dict[str, Any] = {}
+    if entry.sizes or not extent_names(entry.kernel):
+        holds = class_of(plan, entry.sizes[0] if entry.sizes else {})
+        options = {"bind_class": bound_class(plan, holds), "lower_to_triton": {"index_bits": holds.index_bits}}
+    return compilation, options
 
 
 def last_pass(level: str) -> str:

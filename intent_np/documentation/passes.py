@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from intent_np.corpus.cases import Entry, entries
-from intent_np.corpus.lowering import reference_only
-from intent_np.documentation.lowering import lower
+from intent_np.corpus.lowering import lower, reference_only
 from intent_np.errors import IntentError
 
 if TYPE_CHECKING:

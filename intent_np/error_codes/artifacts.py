@@ -29,7 +29,7 @@ ROWS = (
         "E704",
         USE,
         "there is no level '{name}'",
-        "A program is kept at each level that its pipeline passes through.",
+        "A program is kept at each level that it passes through on its way to its target.",
         "use one of the levels",
     ),
     ErrorCode(

@@ -95,10 +95,16 @@ class Kernel(Callee):
         self, constexprs: Mapping[str, Any] | None = None, permissions: Iterable[str] = (), target: Target | None = None
     ) -> LogicalProgram:
         """The kernel as a logical program in the arena in force; every error found is raised at once."""
-        bound, equal = self.bind(constexprs or {}), dict[Value, Value]()
+        return self.settled(constexprs or {}, permissions, target)[0]
+
+    def settled(
+        self, constexprs: Mapping[str, Any], permissions: Iterable[str] = (), target: Target | None = None
+    ) -> tuple[LogicalProgram, dict[Value, Value]]:
+        """The program, and the extents that it requires to be others, with what each has to be."""
+        bound, equal = self.bind(constexprs), dict[Value, Value]()
         while True:
             try:
-                return self._captured(bound, equal, permissions, target)
+                return self._captured(bound, equal, permissions, target), equal
             except Equal as found:
                 equal = {n: substitute(v, {found.extent: found.value}) for n, v in equal.items()}
                 equal[found.extent] = found.value

@@ -30,7 +30,7 @@ class Pass:
         target: Language,
         needed: str = "",
         permission: str = "",
-        allowed: Allowed = {},
+        allowed: Allowed | None = None,
     ) -> None:
         self.function, self.source, self.target, self.permission = function, source, target, permission
         leads = f"leads from {source.name} to {target.name}"
@@ -40,7 +40,7 @@ class Pass:
         self.module = function.__module__
         parameters = inspect.signature(function).parameters.values()
         self.options: dict[str, Any] = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
-        self.allowed = dict(allowed)
+        self.allowed = dict(allowed or {})
 
     def __call__(self, program: Any, **options: Any) -> Any:
         self.judge(options)
@@ -85,7 +85,7 @@ def _told(values: Sequence[Any]) -> str:
 
 
 def nanopass(
-    source: Language, target: Language, *, needed: str = "", permission: str = "", allowed: Allowed = {}
+    source: Language, target: Language, *, needed: str = "", permission: str = "", allowed: Allowed | None = None
 ) -> Callable[[Callable[..., Any]], Pass]:
     """Declare a function to be a pass from `source` to `target`.
 

@@ -127,7 +127,10 @@ class Artifact(ABC):
         if shown is not None:
             everything |= {**shown.texts, "source": shown.source, "ptx": shown.ptx}
         if level not in everything:
-            raise error("E704", name=level, expected=", ".join(everything), candidates=everything)
+            fix = "use one of the levels"
+            if not self.target.is_gpu:
+                fix += "; a GPU target, such as sm_90, has those behind gpu as well, source and ptx among them"
+            raise error("E704", name=level, expected=", ".join(everything), fix=fix, candidates=everything)
         return everything[level]
 
     def explain(self) -> str:

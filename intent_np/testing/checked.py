@@ -16,12 +16,13 @@ import numpy as np
 
 from intent_np.backends.reference.checking import Checked, check
 from intent_np.errors import CheckError, Span, error
-from intent_np.terms.core import Arena, find, walk
-from intent_np.terms.logical import LogicalProgram, Read, Subscript, inlined
+from intent_np.terms.core import Arena
+from intent_np.terms.logical import LogicalProgram
 
 from .arguments import Arguments, arguments, launched
 from .captured import captured
 from .host import HostProgram, compiled_once, launching
+from .promises import Promises
 from .views import LAYOUTS
 
 SIZES: Final = (0, 1, 7, 16, 2, 17, 31, 5, 33)
@@ -160,9 +161,11 @@ def recipes(
     """Calls of a kernel about which nothing is known but its signature.
 
     Extents take the values of `SIZES` in turn, each shifted by another amount; layouts and distributions alternate.
-    Where the product of the extents would be above `points`, some are small.  `first` is the number of the first call.
+    Where the product of the extents would be above `points`, some are small.  Extents of which no arguments keep what the
+    kernel is promised (`promises.py`) are left out.  `first` is the number of the first call.
     """
     chosen = {p.name: p.default for p in kernel.constexprs} | dict(constexprs or {})
+    promises = Promises(kernel, chosen)
     names = [n for n in extent_names(kernel) if n not in chosen]
     for k in range(first, first + count):
         # empty and single extents come all at once: next to others they are a matter of broadcasting
@@ -174,20 +177,20 @@ def recipes(
             if prod(sizes.values()) > points:
                 sizes[n] = min(sizes[n], 2 + k % 2)
         sizes |= {n: v for n, v in (extents or {}).items() if n in names}
-        yield Recipe(sizes, LAYOUTS[k % len(LAYOUTS)], kinds[k % len(kinds)], k)
+        sizes = promises.sizes(sizes)
+        if promises.possible(sizes):
+            yield Recipe(sizes, LAYOUTS[k % len(LAYOUTS)], kinds[k % len(kinds)], k)
 
 
 def made(kernel: Any, recipe: Recipe, constexprs: Mapping[str, Any] | None = None) -> Arguments:
-    """The arguments of a recipe.  Arrays that hold coordinates hold small ones, which exist along every axis; other
-    integers are salted with 0 and extremes."""
+    """The arguments of a recipe, which keep what the kernel is promised.  Arrays that hold coordinates hold small ones,
+    which exist along every axis; other integers are salted with 0 and extremes."""
     chosen = {p.name: p.default for p in kernel.constexprs} | dict(constexprs or {})
-    coordinates = _coordinates(kernel, chosen)
-    given = arguments(kernel, {**chosen, **recipe.extents}, recipe.seed, recipe.layout, recipe.values)
+    promises = Promises(kernel, chosen)
+    drawn = arguments(kernel, {**chosen, **recipe.extents}, recipe.seed, recipe.layout, recipe.values)
     rng = np.random.default_rng(recipe.seed)
-    reach = max(1, min(recipe.extents.values(), default=1))
-    for view in (a for n, a in given.items() if n in coordinates and isinstance(a, np.ndarray)):
-        view[...] = rng.integers(0, reach, view.shape)
-    for view in (a for n, a in given.items() if n not in coordinates and isinstance(a, np.ndarray)):
+    given = promises.kept(drawn, recipe.extents, rng)
+    for view in (a for n, a in given.items() if n not in promises.places and isinstance(a, np.ndarray)):
         _salt(view, rng)
     return given
 
@@ -205,11 +208,3 @@ def extent_names(kernel: Any) -> list[str]:
     shapes = " ".join(str(e) for p in launched(kernel) if p.kind == "view" for e in p.shape)
     known = {"cdiv", "min", "max"}
     return [n for n in dict.fromkeys(re.findall(r"[A-Za-z_]\w*", shapes)) if n not in known]
-
-
-def _coordinates(kernel: Any, constexprs: Mapping[str, Any]) -> set[str]:
-    """Views whose elements address others, or bound domains."""
-    space, program = captured(kernel, constexprs)
-    with space:
-        inside = [t for t in walk(inlined(program)) if isinstance(t, Subscript) or "Domain" in type(t).__name__]
-        return {r.view.name for r in find(inside, Read)}

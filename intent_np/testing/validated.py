@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..backends.reference.checking_poison import span_of
-from ..errors import IntentError, Span, error
+from ..errors import CheckError, IntentError, Span, error
 from ..plans import bound_class
 from ..runtime.binding import bind
 from ..runtime.classes import classify
@@ -47,14 +47,14 @@ def wrong_pass(kernel: Any, plan: KernelPlan, constexprs: Mapping[str, Any], opt
     made: dict[str, Stages] = {}
     compared = 0
     for text, given in _calls(kernel, constexprs, bool(options.permissions)):
-        wanted = wanted_of(kernel, constexprs, given, bool(options.permissions))
-        if wanted is None:
+        results = wanted_of(kernel, constexprs, given, bool(options.permissions))
+        if isinstance(results, tuple):
             continue
         compared += 1
         for which in classes_of(plan, given):
             if which.name not in made:
                 made[which.name] = stages(kernel, which, constexprs, options)
-            found = validate(kernel, given, which, made=made[which.name], expected=wanted)
+            found = validate(kernel, given, which, made=made[which.name], expected=results)
             if not found:
                 return _told(found, f"{text}, {which.name}", made[which.name])
     return compared
@@ -67,21 +67,24 @@ def _calls(kernel: Any, constexprs: Mapping[str, Any], relaxed: bool) -> Iterato
 
 
 def wanted_of(
-    kernel: Any, constexprs: Mapping[str, Any], given: Arguments, relaxed: bool
-) -> dict[str, Expected] | None:
-    """What each output may hold; None for a call on which the kernel has no meaning."""
+    kernel: Any, constexprs: Mapping[str, Any], given: Arguments, relaxed: bool = False
+) -> dict[str, Expected] | tuple[CheckError, ...]:
+    """What each output of a call may hold; of a call on which the kernel has no meaning, what says so.
+
+    relaxed:  whether a permission lets results be off by `RELAXED` as well
+    """
     copies = {name: twin(a) if isinstance(a, np.ndarray) else a for name, a in given.items()}
     checked = check_kernel(kernel, copies, constexprs)
     if checked.findings:
-        return None
-    wanted = {}
+        return checked.findings
+    found = {}
     for name, one in expected(kernel, given, constexprs).items():
         bound = np.zeros_like(one.value, np.float64) + one.bound
         if relaxed:
             bound = bound + RELAXED * np.abs(one.value)
         unspecified = checked.poison[name] | checked.unwritten[name]
-        wanted[name] = dataclasses.replace(one, bound=np.where(unspecified, np.inf, bound))
-    return wanted
+        found[name] = dataclasses.replace(one, bound=np.where(unspecified, np.inf, bound))
+    return found
 
 
 def classes_of(plan: KernelPlan, given: Arguments) -> Iterator[LaunchClass]:
@@ -116,4 +119,4 @@ def _line(made: Stages, output: str) -> Span | None:
         return next((span_of(t) for t in writes if getattr(t.view, "name", None) == output), None)  # type: ignore[attr-defined]
 
 
-__all__ = ["wrong_pass"]
+__all__ = ["wanted_of", "wrong_pass"]

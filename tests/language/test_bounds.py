@@ -91,6 +91,8 @@ def test_what_is_proved_holds(a: Value, b: Value, given_facts: list[tuple[Value,
             assert not claim or holds, (a, b, known)
 
 
+ROOM = select(lt(const(1), M), sub(M, const(1)), const(1))
+E = LoopVar(Domain(const(1), ROOM))
 CHOSEN = select(lt(I, const(2)), sub(I, M), mul(I, M))
 NEEDED = [
     ("a coordinate", I, N, ()),
@@ -116,6 +118,7 @@ NEEDED = [
     ),
     ("a choice that is known to fit", CHOSEN, N, (lt(CHOSEN, N), le(const(0), CHOSEN))),
     ("one of two", select(lt(I, M), I, const(0)), N, (lt(const(0), N),)),
+    ("the end of a domain with one of two ends", add(E, const(1)), M, (lt(const(1), ROOM),)),
 ]
 
 

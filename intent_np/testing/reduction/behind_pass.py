@@ -10,6 +10,7 @@ import numpy as np
 from ...language import Kernel
 from ..apart import apart
 from ..arguments import Arguments, arguments, launched
+from ..validated import wanted_of
 from ..validation import LaunchClass, Validation, validate
 from .reduce import Reduction, reduced
 from .standalone import kernel_of, standalone
@@ -19,7 +20,7 @@ SECONDS = 30.0
 
 def reduced_behind_pass(
     kernel: Kernel, given: Arguments, which: LaunchClass, wrong: Validation, *,
-    constexprs: Mapping[str, Any] | None = None, options: Any = None, steps: int = 0, attempts: int = 400,
+    constexprs: Mapping[str, Any] | None = None, options: Any = None, attempts: int = 400,
 ) -> tuple[Reduction, Validation]:  # fmt: skip
     """The reduced text, and what its validation finds: the same wrong pass as `wrong`, that of `kernel` on `given`."""
     text, space = standalone(kernel, constexprs)
@@ -27,7 +28,11 @@ def reduced_behind_pass(
 
     def validation(candidate: str) -> Validation:
         one = kernel_of(candidate, space)
-        return validate(one, refitted(one, given, sizes), which, options=options, steps=steps)
+        arguments = refitted(one, given, sizes)
+        results = wanted_of(one, {}, arguments, bool(options and options.permissions))
+        if isinstance(results, tuple):  # no pass can be wrong where the program has no meaning
+            return Validation(one.name, ())
+        return validate(one, arguments, which, options=options, expected=results)
 
     def fails(candidate: str) -> bool:
         ended = apart(lambda: _kind(validation(candidate)), SECONDS)
