@@ -56,6 +56,7 @@ def binary(op: ast.operator, left: Any, right: Any) -> Any:
 
 
 def made_of_floats(v: Value) -> bool:
+    """Whether the elements of a value are floats."""
     d = element(v.type)
     return isinstance(d, DType) and d.is_float
 
@@ -73,6 +74,7 @@ def _defined(name: str, symbol: str, left: Any, right: Any, d: Any) -> None:
 
 
 def is_bool(v: Any) -> bool:
+    """Whether it is a Python bool, or a value or tensor of bools."""
     return isinstance(v, bool) or (isinstance(v, Value) and element(v.type) is bool_)
 
 
@@ -100,6 +102,7 @@ _UNARY: dict[type, tuple[str, Callable[[Any], Any]]] = {
 
 
 def unary(op: ast.unaryop, v: Any) -> Any:
+    """`+v`, `-v`, `~v` or `not v`, of Python numbers or of values; E202 where the dtype has no such operator."""
     v = static(v)
     if isinstance(op, ast.UAdd):
         return v
@@ -115,6 +118,7 @@ def unary(op: ast.unaryop, v: Any) -> Any:
 
 
 def logic(name: str, parts: tuple[Any, ...], spelled: str) -> Value:
+    """`and` or `or` of bools, which evaluates all parts; E202 for a part that is none."""
     for p in parts:
         if not is_bool(p):
             found = describe(p)

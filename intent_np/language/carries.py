@@ -85,6 +85,7 @@ def states_of(name: str, inits: dict[str, Any], dtypes: dict[str, list[DType]]) 
 
 
 def state_of(loop: str, position: int, d: DType, like: Any, called: str) -> State:
+    """The state at `position` of a loop, of dtype `d` and of the shape of `like`, named as the author calls it."""
     shape = like.type.shape if isinstance(like, Value) and isinstance(like.type, TensorType) else None
     return named(State(loop, position, d, shape or (), shape is None), called)  # type: ignore[no-any-return]
 

@@ -198,6 +198,7 @@ _CAPTURE: ContextVar[Capture] = ContextVar("intent_np_capture")
 
 @contextmanager
 def capturing(capture: Capture) -> Iterator[Capture]:
+    """Put a capture in force inside the block."""
     token = _CAPTURE.set(capture)
     try:
         yield capture

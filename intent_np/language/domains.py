@@ -57,6 +57,7 @@ _EXPECTED = "a domain or a subregion, such as I.domain(0, x.shape[0])"
 
 
 def region_of(name: str, v: Any) -> Domain:
+    """The domain that the operation `I.name` was given; E113 for anything else."""
     if not isinstance(v, Domain):
         raise fail(
             "E113",

@@ -25,10 +25,12 @@ Operand = Any  # a Value or a literal
 
 
 def is_literal(v: Any) -> bool:
+    """Whether it is a Python number, which has no dtype yet."""
     return isinstance(v, bool | int | float)
 
 
 def is_tensor(v: Any) -> bool:
+    """Whether it is a tensor value, of any rank."""
     return isinstance(v, Value) and isinstance(v.type, TensorType)
 
 

@@ -56,6 +56,7 @@ def _widened(v: Value) -> Value:
 
 
 def plus(a: Polynomial, b: Polynomial, factor: int = 1) -> Polynomial:
+    """a + factor * b."""
     total = dict(a)
     for m, c in b.items():
         total[m] = total.get(m, 0) + factor * c
@@ -63,10 +64,12 @@ def plus(a: Polynomial, b: Polynomial, factor: int = 1) -> Polynomial:
 
 
 def minus(a: Polynomial, b: Polynomial) -> Polynomial:
+    """a - b."""
     return plus(a, b, -1)
 
 
 def times(a: Polynomial, b: Polynomial) -> Polynomial:
+    """a * b."""
     total: Polynomial = {}
     for m, c in a.items():
         for n, d in b.items():

@@ -178,6 +178,7 @@ def _kept_in_reach(f: Frame, name: str, v: Any) -> None:
 
 
 def counted(n: int, word: str) -> str:
+    """`1 name`, `2 names`."""
     return f"{n} {word}{'' if n == 1 else 's'}"
 
 

@@ -118,24 +118,30 @@ def _running_extreme(op: Op, x: Array, axis: int) -> Array:
 
 
 def reduce_sum(x: Array, axes: int | Sequence[int], dtype: DType, keepdims: bool = False) -> Array:
+    """The sum along axes, as `reduce` takes it."""
     return reduce(OPERATORS["add"], x, axes, dtype, keepdims)
 
 
 def reduce_prod(x: Array, axes: int | Sequence[int], dtype: DType, keepdims: bool = False) -> Array:
+    """The product along axes, as `reduce` takes it."""
     return reduce(OPERATORS["mul"], x, axes, dtype, keepdims)
 
 
 def reduce_max(x: Array, axes: int | Sequence[int], dtype: DType, keepdims: bool = False) -> Array:
+    """The maximum along axes; a NaN wins."""
     return reduce(OPERATORS["maximum"], x, axes, dtype, keepdims)
 
 
 def reduce_min(x: Array, axes: int | Sequence[int], dtype: DType, keepdims: bool = False) -> Array:
+    """The minimum along axes; a NaN wins."""
     return reduce(OPERATORS["minimum"], x, axes, dtype, keepdims)
 
 
 def reduce_any(x: Array, axes: int | Sequence[int], keepdims: bool = False) -> Array:
+    """Whether any element along axes is true."""
     return reduce(OPERATORS["or"], x, axes, bool_, keepdims)
 
 
 def reduce_all(x: Array, axes: int | Sequence[int], keepdims: bool = False) -> Array:
+    """Whether all elements along axes are true."""
     return reduce(OPERATORS["and"], x, axes, bool_, keepdims)

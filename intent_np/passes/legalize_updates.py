@@ -51,6 +51,7 @@ def legal(t: Update, target: Target | None) -> Update:
 
 
 def by(t: Update, operation: str) -> Update:
+    """The update by the instruction that does `operation`."""
     return replace(t, operation=operation, combine=None)  # type: ignore[no-any-return]
 
 
@@ -64,6 +65,7 @@ def native(operation: str, d: DType, target: Target | None) -> bool:
 
 
 def wide(d: DType) -> bool:
+    """Whether it is an integer that atomic instructions take."""
     return d.is_integer and d.bits >= 32
 
 

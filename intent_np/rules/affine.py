@@ -69,6 +69,7 @@ def _sums_first(t: Any) -> list[Any]:
 
 
 def combine(a: Affine, b: Affine, times: int = 1) -> Affine:
+    """a + times * b."""
     out = dict(a)
     for k, c in b.items():
         out[k] = out.get(k, 0) + times * c
@@ -76,6 +77,7 @@ def combine(a: Affine, b: Affine, times: int = 1) -> Affine:
 
 
 def scale(a: Affine, c: int) -> Affine:
+    """c * a."""
     return {k: c * v for k, v in a.items() if c * v}
 
 

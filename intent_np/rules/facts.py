@@ -116,6 +116,7 @@ def _applied(t: Apply, sides: list[Interval]) -> Interval:
 
 
 def nonnegative(t: Any) -> bool:
+    """Whether `t` is certainly not negative."""
     low = lower(t)
     return low is not None and low >= 0
 

@@ -73,6 +73,7 @@ class Expr:
 
 
 def lift(v: Any) -> Expr:
+    """A pattern; a Python number as the pattern of that constant."""
     return v if isinstance(v, Expr) else Expr("const", (v,))
 
 
@@ -92,10 +93,12 @@ def indices(names: str) -> Any:
 
 
 def floats(names: str) -> Any:
+    """Metavariables for float values, all of one dtype in a rule."""
     return _metavariables(names, "f")
 
 
 def predicates(names: str) -> Any:
+    """Metavariables for bool values."""
     return _metavariables(names, "b")
 
 
@@ -211,6 +214,7 @@ class Rule:
 
 
 def rule(name: str, left: Any, right: Any, *, when: Any = (), numerics: str = "exact", why: str = "") -> Rule:
+    """The rewrite rule `left -> right`; `when` holds its guards, `numerics` the permission that it needs."""
     return Rule(name, left, lift(right), tuple(when), numerics, why)
 
 

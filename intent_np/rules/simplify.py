@@ -139,6 +139,7 @@ def simplify(t: Any) -> Any:
 
 
 def simplify_all(roots: Iterable[Any]) -> tuple[Any, ...]:
+    """Several values, simplified with what they share."""
     return rewrite(roots, node)
 
 

@@ -95,6 +95,8 @@ class Library(Protocol):
 
 
 class NumPy:
+    """Arrays in host memory."""
+
     name = "numpy"
     carries_bits = False
 
@@ -129,6 +131,8 @@ def numpy_dtype(dtype: str) -> np.dtype[Any]:
 
 
 class CuPy:
+    """Arrays of CuPy, in device memory."""
+
     name = "cupy"
     carries_bits = True
 

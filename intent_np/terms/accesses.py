@@ -125,6 +125,7 @@ def holds(d: DType, v: bool | int | float) -> bool:
 
 
 def check_access(view: View, indices: tuple[Value, ...], valid: Value | None) -> None:
+    """`TypeError` where the indices or the validity of an access do not fit the view."""
     if len(indices) != len(view.shape):
         raise TypeError(f"{view.name} has rank {len(view.shape)}, indexed with {len(indices)}")
     for i in indices:

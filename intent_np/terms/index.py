@@ -218,6 +218,7 @@ Apply.rebuild = _rebuild_connective(Apply.rebuild)  # type: ignore[attr-defined]
 
 
 def true() -> Const:
+    """The predicate that always holds."""
     return Const(True, bool_)
 
 
@@ -245,26 +246,32 @@ def is_op(t: Term, *names: str) -> bool:
 
 
 def select(c: Value, x: Value, y: Value) -> Value:
+    """`x` where `c` holds, else `y`."""
     return Apply(OPERATORS["select"], (c, x, y))
 
 
 def add(a: Value, b: Value) -> Value:
+    """a + b."""
     return Apply(OPERATORS["add"], (a, b))
 
 
 def sub(a: Value, b: Value) -> Value:
+    """a - b."""
     return Apply(OPERATORS["sub"], (a, b))
 
 
 def mul(a: Value, b: Value) -> Value:
+    """a * b."""
     return Apply(OPERATORS["mul"], (a, b))
 
 
 def lt(a: Value, b: Value) -> Value:
+    """a < b."""
     return Apply(OPERATORS["lt"], (a, b))
 
 
 def le(a: Value, b: Value) -> Value:
+    """a <= b."""
     return Apply(OPERATORS["le"], (a, b))
 
 

@@ -64,6 +64,7 @@ def _shortest(v: float, d: DType) -> str:
 
 
 def word(v: str) -> str:
+    """A word as it is, any other text in quotes."""
     return v if WORD.match(v) else json.dumps(v)
 
 

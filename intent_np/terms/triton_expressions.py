@@ -52,6 +52,7 @@ def broadcast(*shapes: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def spelled_shape(shape: tuple[Any, ...]) -> str:
+    """A shape as Triton spells it: parameters by name, 1 for an axis of one element."""
     return f"[{', '.join('1' if e is UNIT else e.name for e in shape)}]"
 
 

@@ -153,6 +153,7 @@ def broken(law: Law, dtypes: Sequence[Any]) -> str | None:
 
 
 def shown(values: Values, k: int) -> str:
+    """The values of lane `k`, as a message names them."""
     texts = [f"{x[k].item():.9g}" if x.dtype.kind == "f" else str(x[k].item()) for x in map(plain, values)]
     return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
 
@@ -163,6 +164,7 @@ def plain(x: Array) -> Array:
 
 
 def cast(values: Values, dtypes: Sequence[Any]) -> Values:
+    """Values as arrays of these dtypes."""
     return tuple(x.astype(storage(d), copy=False) for x, d in zip(values, dtypes, strict=True))
 
 

@@ -47,6 +47,7 @@ def convert(value: Operand, source: DType, dtype: DType, mode: str, capability: 
 
 
 def to(value: Spelled, dtype: DType, more: str = "") -> Operand:
+    """`value.to(dtype)`, with `more` arguments, as Triton spells it."""
     return Operand(f"{Operand(*value):10}.to({TYPES[dtype.name]}{more})", ATOM)
 
 
