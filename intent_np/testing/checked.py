@@ -161,8 +161,8 @@ def recipes(
     """Calls of a kernel about which nothing is known but its signature.
 
     Extents take the values of `SIZES` in turn, each shifted by another amount; layouts and distributions alternate.
-    Where the product of the extents would be above `points`, some are small.  Extents of which no arguments keep what the
-    kernel is promised (`promises.py`) are left out.  `first` is the number of the first call.
+    Where the product of the extents would be above `points`, some are small.  Extents of which no arguments keep what
+    the kernel is promised (`promises.py`) are left out.  `first` is the number of the first call.
     """
     chosen = {p.name: p.default for p in kernel.constexprs} | dict(constexprs or {})
     promises = Promises(kernel, chosen)

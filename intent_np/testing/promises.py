@@ -107,7 +107,11 @@ class Promises:
                     wild = ~np.isfinite(value.astype(np.float64))
                     value[...] = np.where(wild, value.dtype.type(1), value)
             places = self.places.get(name)
-            if places is None or not isinstance(value, int) and getattr(value, "dtype", np.dtype("f4")).kind not in "iu":
+            if (
+                places is None
+                or not isinstance(value, int)
+                and getattr(value, "dtype", np.dtype("f4")).kind not in "iu"
+            ):
                 continue
             numbers = _drawn(places, places.limit(sizes), np.shape(value), rng)
             if not isinstance(value, np.ndarray):
@@ -150,9 +154,9 @@ def _laid(
         return view
     steps: list[int] = []
     step = 1
-    for s, extent in zip(reversed(strides), reversed(view.shape), strict=True):
+    for s, size in zip(reversed(strides), reversed(view.shape), strict=True):
         steps.insert(0, step if s is None else int(sizes.get(s, step)) if isinstance(s, str) else s)
-        step = max(step, abs(steps[0]) * max(extent, 1))
+        step = max(step, abs(steps[0]) * max(size, 1))
     ends = [(n - 1) * s for n, s in zip(view.shape, steps, strict=True) if n]
     low, high = sum(min(e, 0) for e in ends), sum(max(e, 0) for e in ends)
     memory = np.zeros(high - low + 1, view.dtype)

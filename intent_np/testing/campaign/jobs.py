@@ -94,6 +94,7 @@ def examined(job: Seed) -> Outcome:
 
 
 def examination(kernel: Kernel, job: Seed, watch: Callable[[str], None]) -> Outcome:
+    """What the oracles say of a kernel on the calls of its seed; `watch` is told each stage."""
     s = job.settings
     try:
         chosen = list(recipes(kernel, count=s.calls, points=s.points, first=job.seed, kinds=kinds(s)))
@@ -127,6 +128,7 @@ def watched(function: Callable[[Callable[[str], None]], Outcome], seconds: float
 
 
 def as_json(outcome: Outcome) -> dict[str, Any]:
+    """An outcome as a record of the journal."""
     found: dict[str, Any] = {"status": outcome.status, "calls": outcome.calls}
     if outcome.constructs:
         found["constructs"] = list(outcome.constructs)
@@ -137,10 +139,12 @@ def as_json(outcome: Outcome) -> dict[str, Any]:
 
 
 def failure_as_json(failure: Failure) -> dict[str, Any]:
+    """A failure with the key that groups it."""
     return {**asdict(failure), "key": failure.key}
 
 
 def failure_from(record: dict[str, Any]) -> Failure:
+    """The failure that `failure_as_json` made a record of."""
     given = {n: v for n, v in record.items() if n != "key"}
     recipe = given.pop("recipe")
     return Failure(**given, recipe=None if recipe is None else Recipe(**recipe))
