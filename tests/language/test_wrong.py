@@ -110,7 +110,7 @@ CALLS: list[tuple[str, str, str]] = [
     ("E401", "found:    s by name", "scaled(X, Y, s=2.0)"),
     ("E401", "takes 2 arguments, not 3", "scaled.run(X, Y, 2.0)"),
     ("E401", "found:    y by name", "scaled.run(X, 2.0, y=Y)"),
-    ("E401", "found:    x by name", "scaled.run(x=X, s=2.0)"),
+    ("E401", "found:    x, s by name", "scaled.run(x=X, s=2.0)"),
     ("E006", "did you mean 'check'?", "intent.CompileOptions(chek=True)"),
     ("E006", "choose one of numerics, disable", "intent.CompileOptions(device='gpu')"),
     ("E006", "write disable=('block_axes',)", "intent.CompileOptions(disable='block_axes')"),
