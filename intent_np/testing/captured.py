@@ -24,9 +24,7 @@ def required(kernel: Any, constexprs: Mapping[str, Any] | None = None) -> Mappin
     return _settled(kernel, constexprs)[2]
 
 
-def _settled(
-    kernel: Any, constexprs: Mapping[str, Any] | None
-) -> tuple[Arena, LogicalProgram, Mapping[Value, Value]]:
+def _settled(kernel: Any, constexprs: Mapping[str, Any] | None) -> tuple[Arena, LogicalProgram, Mapping[Value, Value]]:
     values = dict(constexprs or {})
     key = active(), tuple((n, type(v), repr(v)) for n, v in values.items())
     programs = _kept.setdefault(kernel, {})

@@ -69,8 +69,8 @@ def equivalent(
             if prepares:
                 function(given)
             wanted = wanted_of(first, constants, given, relaxed=False)
-            hypothesis.assume(wanted is not None)
-            differs(first, second, given, wanted or {}, str(recipe), constants, ulps)
+            hypothesis.assume(isinstance(wanted, dict))
+            differs(first, second, given, dict(wanted), str(recipe), constants, ulps)
 
         checked = hypothesis.given(_calls(first, constants, extents or {}, values, layouts))(one)
         phase, health = hypothesis.Phase, list(hypothesis.HealthCheck)

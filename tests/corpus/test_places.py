@@ -59,3 +59,11 @@ def test_a_file_that_fails_shows_why(tmp_path: Path) -> None:
     assert "ZeroDivisionError: division by zero" in str(caught.value)
     assert caught.value.span is not None
     assert (caught.value.span.file, caught.value.span.line) == (str(file), 2)
+    assert (caught.value.span.line, caught.value.span.text) == (2, "x = x / 0")
+    file.write_text("import json\n\njson.loads('{')\n")
+    with pytest.raises(LanguageUseError) as caught:
+        entries([str(file)])
+    assert caught.value.span is not None
+    assert caught.value.span.line == 3
+    assert "json/decoder.py" in caught.value.detail  # what it calls, behind it
+    assert "cases.py" not in caught.value.detail
