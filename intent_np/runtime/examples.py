@@ -25,7 +25,7 @@ def class_of(kernel: KernelPlan, example: Any) -> VariantClass:
     views = {v.name: _contiguous(v, values) for v in kernel.views}
     scalars = {p.name: 0 for p in kernel.parameters if isinstance(p, ScalarPlan)}
     indices = tuple(expression(text)(scalars | values) for text in kernel.indices)
-    for name, size in values.items():
+    for name, size in example.items():
         if size < 0:
             raise error("E006", what=f"the extent {name} can't be {size}", how="give it 0 or more")
     return classify(kernel, CallFacts(views, dict(example), indices))
