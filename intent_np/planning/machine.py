@@ -58,6 +58,7 @@ class Residency(NamedTuple):
 
 
 def residency(launch: Launch, processors: int, c: Mapping[str, Any]) -> Residency:
+    """The registers that a launch wants and gets, and the blocks that a multiprocessor holds at once."""
     threads = launch.warps * 32
     cap = min(255, c["registers"] // threads // 8 * 8)
     wanted = (

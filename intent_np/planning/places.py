@@ -28,6 +28,8 @@ Fact = tuple[str, tuple[int, ...]]
 
 
 class Place(NamedTuple):
+    """A path of loops of a frame; places of all frames are numbered through."""
+
     number: int
     frame: int
     path: tuple[Loop, ...]
@@ -124,4 +126,5 @@ def _read_too(group: Group, view: View) -> bool:
 
 
 def numbers() -> Iterator[int]:
+    """The numbers that `frames` gives to places, from 0."""
     return count()

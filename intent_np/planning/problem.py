@@ -159,6 +159,7 @@ def _names(a: Axis) -> Iterator[str]:
 
 
 def contains_any(roots: Any, *kinds: Any) -> bool:
+    """Whether a term of one of these kinds is reached from `roots`."""
     return next(find(tuple(roots), kinds), None) is not None
 
 
