@@ -33,7 +33,7 @@ from intent_np.terms.normal import Arg, Memory, Proj
 from .arithmetic import known
 from .context import Capture, capture, fail, static
 from .declare import OPERATIONS, Intrinsic
-from .elaborate import describe, is_literal, is_tensor
+from .elaborate import describe, is_literal, is_open, is_tensor
 from .frames import Frame, Poisoned
 from .indexing import Slice, domain
 from .products import leaves, mapped
@@ -255,6 +255,8 @@ def _outlined(state: Capture, callee: Any, arguments: dict[str, Any]) -> tuple[A
     results = [v for v in leaves(result) if isinstance(v, Value)]
     if not results or any(True for v in results for e in shape_of(v) for _ in find(e, Formal)):
         return None
+    if any(map(is_open, results)):
+        return None  # a choice between literals, whose dtype the caller decides
     body = results[0] if len(results) == 1 else Pack(tuple(results))
     made = Call(named(Function(callee.name, tuple(formals), body), callee.name), tuple(values))
     state.also_at(made)

@@ -190,8 +190,18 @@ def unify(operator: str, operands: Sequence[Operand]) -> tuple[Value, ...]:
     for d in dtypes[1:]:
         if d is not dtypes[0]:
             named = ", ".join(show(v) for v in operands)
-            raise fail("E201", operator=operator, left=dtypes[0], right=d, found=named)
+            raise fail("E201", operator=operator, left=dtypes[0], right=d, found=named, fix=_cast_one(dtypes[0], d))
     return tuple(value(v, dtypes[0]) for v in operands)
+
+
+def _cast_one(a: DType, b: DType) -> str:
+    """Which of two dtypes to cast where one is an index: what a proof may read stays one."""
+    other = b if a is index else a
+    if index not in (a, b):
+        return ""
+    if other.is_integer:
+        return f"cast the {other} side, I.cast(value, I.index): a cast of the index may wrap, and proves nothing"
+    return f"cast the index: I.cast(value, I.{other})"
 
 
 def pointwise(name: str, *operands: Operand, spelled: str = "") -> Value:

@@ -12,7 +12,7 @@ from typing import Any
 from intent_np.rules import elements
 from intent_np.rules.elements import Numbers, Positions, finished
 from intent_np.rules.simplify import simplify
-from intent_np.terms.index import Value, const, is_const
+from intent_np.terms.index import Value, apply, const, is_const
 from intent_np.terms.logical import At, Domain, InBounds, LoopVar, Read, Subscript, Take, Unique, shape_of
 
 NUMBERS = Numbers(made=simplify)
@@ -39,6 +39,9 @@ def at(v: Any, where: Positions) -> Value:
             return Unique(tuple(at(x, where) for x in values), position)
         case Read(view, subscripts, after, None):
             return Read(view, tuple(map(At, coordinates(subscripts, where))), after)
+        case Take(value, subscripts, Value() as valid, Value() as fill):
+            element = at(value, coordinates(subscripts, where))
+            return apply("select", fitted(valid, where), element, fitted(fill, where))
     found = finished(elements.element(v, where, NUMBERS), at)
     return Take(v, tuple(map(At, where))) if found is None else found
 

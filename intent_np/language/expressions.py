@@ -25,7 +25,7 @@ from .declare import OPERATIONS, Intrinsic
 from .elaborate import describe, is_literal, is_tensor, select
 from .frames import POISON, Frame, Missing, Poisoned
 from .indexing import Slice, read, subregion
-from .products import Record
+from .products import Record, alike, leaves, refilled
 from .ragged import Ragged
 
 
@@ -337,12 +337,19 @@ def _selected(f: Frame, condition: Value, then: ast.expr, otherwise: ast.expr) -
     the condition, as an index on its bound; a tensor holds for each element on its own, and guards none."""
     state = capture()
     if is_tensor(condition):
-        return select(condition, evaluate(f, then), evaluate(f, otherwise))
+        return _either(condition, evaluate(f, then), evaluate(f, otherwise))
     with state.block(condition) as done:
         a = evaluate(f, then)
     with state.block(negated(condition)) as instead:
         b = evaluate(f, otherwise)
     _performed_if((condition,), done, instead)
+    return _either(condition, a, b)
+
+
+def _either(condition: Value, a: Any, b: Any) -> Any:
+    """One of two values; of two products, component by component."""
+    if isinstance(a, tuple | Record) and alike(a, b):
+        return refilled(a, [select(condition, x, y) for x, y in zip(leaves(a), leaves(b), strict=True)])
     return select(condition, a, b)
 
 

@@ -201,6 +201,16 @@ CONSTRUCTS: list[tuple[str, str, str, str, object]] = [
     ("6", "argsort is stable", "index[N]", "out[:] = I.argsort(x[:])", [1, 3, 0, 2, 4]),
     ("6", "topk", "f32[2]", "if N >= 2:\n    out[:] = I.topk(x[:], 2)[0]", [5, 4]),
     ("6", "topk of too few", "f32[2]", "out[:] = I.topk(x[:], 2)[0]", "E210"),
+    ("6", "values of fewer bits with scales", "f32[M, 2]",
+     "v = I.cast(m[:, 0:4], I.f8e4m3fn) if N >= 4 else I.full((M, 4), 0.0, I.f8e4m3fn)\none = I.full((M, 1), 127, I.u8)\n"
+     "out[:, :] = I.scaled_matmul(v, one, I.full((4, 2), 1.0, I.f8e4m3fn), I.full((2, 1), 128, I.u8), lhs_format=I.e4m3,\n"
+     "    rhs_format=I.e4m3, group_size=4, acc_dtype=I.f32)", [[12, 12], [52, 52]]),
+    ("6", "two of each four are kept", "f32[1, 1]",
+     "at = I.concat((I.full((1, 1), 1, I.i32), I.full((1, 1), 3, I.i32)), axis=1)\n"
+     "if N >= 4:\n    out[:, :] = I.sparse_matmul(I.full((1, 2), 2.0, I.f32), at, x[0:4][:, None], format=I.sparse.two_of_four(), acc_dtype=I.f32)",
+     [[4]]),
+    # ---- parts
+    ("7", "there is no partition", "f32[]", "p = I.partition(N, 4)\nout[()] = 1.0", "E002"),
     # ---- ragged
     ("8", "members of a ragged relation", "f32[M]",
      "r = I.ragged(I.domain(0, M), I.domain(0, N), o)\n"
@@ -271,11 +281,11 @@ def declared(out):
     return dtype, tuple(int(e) if e.isdigit() else e for e in inner.split(", ") if e)
 
 
-def kernel(out, body):
+def kernel(out, body, helpers=""):
     """The kernel of a construct."""
     dtype, shape = declared(out)
     lines = "".join(f"    {line}\n" for line in body.splitlines())
-    text = f"{HELPERS}\n@intent.kernel\ndef construct({SIGNATURE}, out: I.Out[I.{dtype}, {shape!r}]):\n"
+    text = f"{HELPERS}{helpers}\n@intent.kernel\ndef construct({SIGNATURE}, out: I.Out[I.{dtype}, {shape!r}]):\n"
     return executed(f"{text}    M, N = m.shape\n{lines}")["construct"]
 
 
@@ -318,6 +328,6 @@ def test_a_construct_means_what_the_manual_says(out, body, expected):
 
 def test_every_section_is_there():
     assert [key for key, _ in itertools.groupby(c[0] for c in CONSTRUCTS)] == [
-        "1", "1.1", "2", "3", "4", "5", "6", "8", "9", "10", "11", "12",
+        "1", "1.1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12",
     ]  # fmt: skip
     assert I.f32.is_float
