@@ -192,7 +192,7 @@ def helper(callee: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     usage = f"{callee.name}{inspect.signature(callee.function)}"
     bound = bind(inspect.signature(callee.function), callee.name, usage, args, keywords)
     _constant_defaults(callee, bound)
-    arguments = {n: mapped(v, static) for n, v in bound.arguments.items()}
+    arguments = dict(bound.arguments)
     if not state.pure:
         made = _outlined(state, callee, arguments)
         if made is not None:

@@ -27,6 +27,10 @@ def polynomial(v: Value) -> Polynomial:
                 return minus({}, polynomial(a))
             case "mul", (a, b):
                 return times(polynomial(a), polynomial(b))
+            case (("floordiv" | "ceil_div"), (a, Const(by))) if isinstance(by, int) and by > 0:
+                p = polynomial(a)
+                if all(c % by == 0 for c in p.values()):  # nothing is rounded
+                    return {m: c // by for m, c in p.items()}
     return {(v,): 1}
 
 

@@ -7,7 +7,7 @@ along the contiguous axis, or square tiles where two axes are contiguous in diff
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import prod
 from typing import Any
 
@@ -17,7 +17,7 @@ from ..terms.blocked import Point, Slice, Tile, Whole
 from ..terms.core import arena, find, inherit, named, replace, walk
 from ..terms.grouped import Group
 from ..terms.index import AxisLike, Physical, is_const
-from ..terms.normal import Axis, Contract, Coord, Load, Recur, Reduce, Region, Scan, Store, Update
+from ..terms.normal import Axis, Contract, Coord, Load, Part, Recur, Reduce, Region, Scan, Store, Update
 from ..terms.ordered import loops
 from .expand_contractions import free_axes
 from .legalize_dot import ACCUMULATORS
@@ -163,14 +163,19 @@ def _values(group: Group) -> list[tuple[Axis, ...]]:
     them."""
     found: dict[tuple[Axis, ...], None] = {}
     for t in walk(*group.effects):
-        lanes = {a for a in t.lanes if isinstance(a, Axis)}
+        lanes = _whole_axes(t.lanes)
         if isinstance(t, Contract):
             beside = t.left.lanes & t.right.lanes - {t.axis}
             alone = all(a in group.workset for a in beside)  # else there is a matrix for each of several members
             if not alone or t.acc not in ACCUMULATORS.get(t.left.type, ()):  # type: ignore[arg-type]
-                lanes |= {a for a in t.left.lanes | t.right.lanes if isinstance(a, Axis)}
+                lanes |= _whole_axes(t.left.lanes | t.right.lanes)
         found[tuple(sorted(lanes, key=lambda a: a.digest))] = None
     return list(found)
+
+
+def _whole_axes(lanes: Iterable[Any]) -> set[Axis]:
+    """The axes that lanes are of; those of a region's part are of the axis that is cut."""
+    return {b for a in lanes if isinstance(b := a.axis if isinstance(a, Part) else a, Axis)}
 
 
 def _fit(together: tuple[Axis, ...], extents: dict[Axis, int], resident: dict[Axis, int]) -> None:

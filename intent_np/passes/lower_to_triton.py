@@ -260,9 +260,17 @@ class _Lowering:
 
     def unpack(self, s: Any, body: Iterable[Any], lines: list[Statement]) -> None:
         """Bind the components of the tuples that a statement uses, under the names that the body gives them."""
-        roots = [s.value] if isinstance(s, Let) else [t for t in s.children() if not hasattr(t, "body")]
-        if isinstance(s, (For, While, If)):
-            roots = [s.lo, s.hi, s.step] if isinstance(s, For) else [s.condition]
+        match s:  # what its body uses is unpacked there
+            case Let(_, value):
+                roots = [value]
+            case For(_, lo, hi, step):
+                roots = [lo, hi, step]
+            case While(condition) | If(condition):
+                roots = [condition]
+            case Dispatch():
+                roots = []
+            case _:
+                roots = list(s.children())
         for t in walk(*roots):
             if not isinstance(t, (Reduce, Scan)) or not isinstance(t.type, tuple) or t in self.values.tuples:
                 continue

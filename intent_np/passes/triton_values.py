@@ -297,8 +297,10 @@ class Values:
         values = tuple(self.spread(v, dims) for v in t.values)
         axis = dims.index(t.axis)
         name = builtin_name(t.combine)
-        if name == "sum" or (name in ("max", "min") and values[0].type.dtype.is_integer):
-            return ReduceCall(name, axis, values)
+        d = values[0].type.dtype
+        own = {"sum": not d.is_float or d.bits >= 16, "max": d.is_integer, "min": d.is_integer}  # Triton's own
+        if own.get(name or "", False):
+            return ReduceCall(name or "", axis, values)
         return ReduceCall("reduce", axis, values, self.helper(t.combine, tuple(v.type.dtype for v in values)))
 
     def scan(self, t: Scan) -> Expr:

@@ -104,7 +104,8 @@ def _checked(kernel: Any, program: LogicalProgram, given: Mapping[str, Any]) -> 
     scalars = {n: a for n, a in given.items() if kinds.get(n) != "view"}
     checked = check(program, arrays, scalars)
     broken = tuple(_overlapping(kernel, arrays))
-    return Checked((*broken, *checked.findings), checked.remarks, checked.poison, checked.unwritten)
+    confined = checked.confined and not broken
+    return Checked((*broken, *checked.findings), checked.remarks, checked.poison, checked.unwritten, confined)
 
 
 def _overlapping(kernel: Any, arrays: Mapping[str, Any]) -> Iterator[CheckError]:

@@ -249,7 +249,8 @@ class Examination:
         with self.stage("triton", recipe), self.lowered.arena:
             copies = {n: twin(v) if isinstance(v, np.ndarray) else v for n, v in given.items()}
             views = {n: v for n, v in copies.items() if isinstance(v, np.ndarray)}
-            interpret(launch, source, views, {n: v for n, v in copies.items() if n not in views})
+            known = {**recipe.extents, **{n: v for n, v in copies.items() if n not in views}}
+            interpret(launch, source, views, known)
             self.compared("triton", copies, wanted, recipe)
 
     def cubin(self, recipe: Recipe, given: Arguments, wanted: Mapping[str, Expected]) -> None:

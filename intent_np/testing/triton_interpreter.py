@@ -183,6 +183,10 @@ class _Interpreter:
         except (EOFError, OSError) as problem:
             _stop()
             raise InterpreterFailure("the interpreter's process ended; an access far outside the arrays?") from problem
+        except BaseException:  # whoever waited gave up: the answer must not be taken for that of the next job
+            self.process.kill()
+            _stop()
+            raise
         if failure:
             raise InterpreterFailure(failure)
         return spans  # type: ignore[no-any-return]

@@ -50,6 +50,7 @@ class Gaps:
             to_bf16(np.array([value], np.float32)), tl.bfloat16
         )
         builder.cast_impl = self._cast(builder.cast_impl)
+        builder.create_fp_to_fp = self._through_fp8(builder.create_fp_to_fp)
         builder.create_dot = self._dot(builder.create_dot)
         builder.create_atomic_rmw = self._atomic(builder.create_atomic_rmw)
         # functions, not bound methods: the interpreter's own object comes first
@@ -92,6 +93,29 @@ class Gaps:
             return original(builder, self._wide(value), kind)
 
         return cast
+
+    def _through_fp8(self, original: Any) -> Any:
+        """Conversions of 8-bit floats as the device's instructions make them: to nearest even, what is too large is the
+        largest finite number, NaN stays NaN."""
+        import ml_dtypes
+
+        formats = {self.tl.float8e4nv: ml_dtypes.float8_e4m3fn, self.tl.float8e5: ml_dtypes.float8_e5m2}
+
+        def convert(builder: Any, value: Any, kind: Any, rounding: Any) -> Any:
+            source, target = formats.get(value.dtype.scalar), formats.get(kind.scalar)
+            if source is None and target is None:
+                return original(builder, value, kind, rounding)
+            wide = value.data.view(source) if source is not None else self._wide(value).data
+            wide = wide.astype(np.float32)
+            if target is not None:
+                largest = float(ml_dtypes.finfo(target).max)
+                data = np.clip(wide, -largest, largest).astype(target).view(np.uint8)
+            else:
+                data = wide
+            handle = self.inside.TensorHandle(data, self.tl.float32 if target is None else kind.scalar)
+            return handle if target is not None or kind.scalar == self.tl.float32 else builder.cast_impl(handle, kind)
+
+        return convert
 
     def _dot(self, original: Any) -> Any:
         def dot(builder: Any, left: Any, right: Any, *rest: Any) -> Any:

@@ -203,7 +203,7 @@ class _CheckedRun(_Run):
                 where = [int(i) for i in np.argwhere(nobody)[0]]
                 text = f"'{v.name}': {int(nobody.sum())} of {nobody.size} elements, the first is {where}"
                 remarks.append(Remark("P006", text, span_of(v)))
-        return Checked(self.findings.sorted(), tuple(remarks), poison, unwritten)
+        return Checked(self.findings.sorted(), tuple(remarks), poison, unwritten, self.findings.confined)
 
 
 __all__ = ["Checked", "check"]

@@ -23,13 +23,15 @@ class Checked:
 
     `findings` are errors in the order of source lines.  `remarks` tell what is legal and unspecified: elements of an
     output that no statement wrote.  `poison` and `unwritten` are a bool array for each output, true where its element
-    came out of something invalid, or where nothing wrote it: there a refinement may hold any value.
+    came out of something invalid, or where nothing wrote it: there a refinement may hold any value.  `confined`: all
+    other elements are as they must be, since what was found reached no condition and no address, and broke no rule.
     """
 
     findings: tuple[CheckError, ...] = ()
     remarks: tuple[Remark, ...] = ()
     poison: dict[str, Array] = field(default_factory=dict)
     unwritten: dict[str, Array] = field(default_factory=dict)
+    confined: bool = True
 
     @property
     def ok(self) -> bool:
@@ -55,18 +57,23 @@ class Findings:
         self.poison = Poison()
         self.place: Any = None
         self._found: dict[Hashable, IntentError] = {}
+        self._stored: set[Hashable] = set()  # those that reach elements of outputs and nothing else
         self._tried: Counter[Any] = Counter()
 
     def add(
         self, code: str, at: Any, scope: Scope | None, lane: int = 0, shape: tuple[int, ...] = (), key: Hashable = (),
-        **fields: Any,
+        stored: Any = False, **fields: Any,
     ) -> None:  # fmt: skip
         """A finding at a term or a span, in the flat `lane` of an array of `shape` in `scope`; the first of its kind
-        stays."""
+        stays.  `stored` says that it shows in an element of an output alone."""
         span = at if isinstance(at, Span) else self.poison.spot(at)
         identity = (code, span, fields.get("name"), key)
+        if not stored:
+            self._stored.discard(identity)
         if identity in self._found:
             return
+        if stored:
+            self._stored.add(identity)
         if scope is not None and (where := point(scope, lane, shape)):
             fields["found"] = f"{fields.get('found', '')}, at {where}".removeprefix(", ")
         self._found[identity] = error(code, span, **fields)
@@ -81,6 +88,15 @@ class Findings:
             if identity not in self._found:
                 found.detail = where
                 self._found[identity] = found
+                if identity in others._stored:
+                    self._stored.add(identity)
+            if identity not in others._stored:
+                self._stored.discard(identity)
+
+    @property
+    def confined(self) -> bool:
+        """Whether everything that was found shows in elements of outputs alone."""
+        return self._stored >= self._found.keys()
 
     def tried(self, term: Any) -> int:
         """How often the laws of a term have been tried, this time included."""
@@ -103,8 +119,8 @@ class Findings:
             here = span_of(self.place)
             related = [(f"it reaches {where}", here)] if here is not None else []
             found = f"{found}; it reaches {where}" if not related else found
-            self.add(origin.code, origin.span or here, s, k, shape, origin.name, name=origin.name, found=found,
-                     related=related)  # fmt: skip
+            self.add(origin.code, origin.span or here, s, k, shape, origin.name, elements is not None, name=origin.name,
+                     found=found, related=related)  # fmt: skip
 
     def sorted(self) -> tuple[CheckError, ...]:
         """Everything found, in the order of source lines."""

@@ -201,3 +201,31 @@ def buffer(block: Block, want: Type, fuel: int, exact: bool) -> str | None:
         again = value(block, want, fuel - 1, precise)
         block.write(f"{name}[{', '.join([':'] * want.rank)}] = {again}")
     return f"{name}[{', '.join([':'] * want.rank)}]"
+
+
+@production("carried product", 5, closed=False)
+def carried(block: Block, want: Type, fuel: int, exact: bool) -> str | None:
+    """A tuple or a record that an ordered loop carries, or a loop over a tuple, which is unrolled."""
+    c, w = block.choices, block.writer
+    if w.count["pair"] > 1:
+        return None
+    precise = exact or not want.element.is_float
+    first, second = (value(block, want, fuel - 1, precise) for _ in range(2))
+    name, i = w.fresh("pair"), w.fresh("i")
+    kind = c.choice(("tuple", "record", "unrolled"))
+    w.used[f"carried {kind}"] += 1
+    if kind == "unrolled":
+        total = w.fresh("acc")
+        block.write(f"{total} = {first}")
+        block.write(f"for {i} in ({second}, {total}):")
+        block.write(f"    {total} = I.select({total} == {i}, {total}, {i})")
+        return total
+    if kind == "tuple":
+        block.write(f"{name} = ({first}, {second})")
+        block.write(f"for {i} in range({c.integer(1, 3)}):")
+        block.write(f"    {name} = ({name}[1], {name}[0])")
+        return f"{name}[{c.integer(0, 1)}]"
+    block.write(f"{name} = I.record(a={first}, b={second})")
+    block.write(f"for {i} in range({c.integer(1, 3)}):")
+    block.write(f"    {name} = I.record(a={name}.b, b={name}.a)")
+    return f"{name}.{c.choice('ab')}"

@@ -18,7 +18,7 @@ def transpose(block: Block, want: Type, fuel: int, exact: bool) -> str | None:
     return f"I.transpose({inner}, {tuple_of([str(a) for a in order])})"
 
 
-@production("reshape", 4)
+@production("reshape", 8)
 def reshape(block: Block, want: Type, fuel: int, exact: bool) -> str | None:
     """From as many elements in another order of the extents, in one axis more, or with axes split."""
     if want.shape is None or want.rank == 0:
@@ -47,15 +47,9 @@ def reshape(block: Block, want: Type, fuel: int, exact: bool) -> str | None:
         return None
     inner = value(block, Type(want.dtype, tuple(shape)), fuel - 1, exact)
     entries = [str(e) for e in want.shape]
-    if (
-        c.chance(30)
-        and sum(bool(e.name) for e in want.shape) >= 1
-        and all(e.plus == 0 or not e.name for e in want.shape)
-    ):
-        statics = [i for i, e in enumerate(want.shape) if e.name and want.shape.count(e) == 1]
-        if statics and sum(bool(e.name) for e in want.shape) == 1:
-            entries[statics[0]] = "-1"
-            block.writer.used["inferred extent"] += 1
+    if c.chance(30) and kind in (0, 1):  # the same extents otherwise, so that any one follows from the others
+        entries[c.integer(0, len(entries) - 1)] = "-1"
+        block.writer.used["inferred extent"] += 1
     return f"I.reshape({inner}, {tuple_of(entries)})"
 
 
@@ -77,7 +71,7 @@ def roll(block: Block, want: Type, fuel: int, exact: bool) -> str | None:
     return f"I.roll({inner}, {c.choice((1, -1, 3))}, {c.integer(0, want.rank - 1)})"
 
 
-@production("pad", 4)
+@production("pad", 10)
 def pad(block: Block, want: Type, fuel: int, exact: bool) -> str | None:
     """From a tensor with fewer members along an axis."""
     c = block.choices
@@ -116,14 +110,15 @@ def concat(block: Block, want: Type, fuel: int, exact: bool) -> str | None:
     return f"I.concat({tuple_of(parts)}, axis={axis})"
 
 
-@production("join", 2)
+@production("join", 5)
 def join(block: Block, want: Type, fuel: int, exact: bool) -> str | None:
-    if not want.rank or want.shape is None or want.shape[-1] != number(2):
+    if not want.rank or want.shape is None:
         return None
-    half = Type(want.dtype, want.shape[:-1])
-    if half.rank == 0:
-        return None
-    return f"I.join({value(block, half, fuel - 1, exact)}, {value(block, half, fuel - 1, exact)})"
+    if want.shape[-1] == number(2) and want.rank > 1:
+        half = Type(want.dtype, want.shape[:-1])
+        return f"I.join({value(block, half, fuel - 1, exact)}, {value(block, half, fuel - 1, exact)})"
+    sides = [value(block, want, fuel - 1, exact) for _ in range(2)]
+    return f"I.join({sides[0]}, {sides[1]})[..., {block.choices.integer(0, 1)}]"
 
 
 @production("split", 3)

@@ -18,7 +18,7 @@ class Monoid:
 
     body:      its statements and `return`, over a and b, or their components a0, a1, …, b0, …
     identity:  a literal for each component
-    members:   how a member is made of any value `{0}` of the dtype, of shape `{shape}`
+    members:   how a component is made of any values `{0}`, `{1}`, … of the dtypes, of shape `{shape}`
     grouping:  `scalar`, `tuple` or `record`
     operand:   a scalar `{m}` that comes in at run time, made of a parameter `{0}` of the first dtype
     """
@@ -75,7 +75,7 @@ def _pair(block: Block, first: Monoid, second: Monoid) -> Monoid:
     grouping = block.choices.choice(("tuple", "record"))
     return Monoid(
         "pair", (*first.dtypes, *second.dtypes), (*first.identity, *second.identity), (first.results[0], shifted),
-        True, grouping, ("{0}", "{0}"),
+        True, grouping, ("{0}", "{1}"),
     )  # fmt: skip
 
 
@@ -83,7 +83,7 @@ def _affine(block: Block, d: DType) -> Monoid:
     """x -> a x + b, the first one first."""
     return Monoid(
         "affine", (d.name, d.name), ("1", "0"), ("{b0} * {a0}", "{b0} * {a1} + {b1}"), False,
-        block.choices.choice(("tuple", "record")), ("{0}", "{0}"),
+        block.choices.choice(("tuple", "record")), ("{0}", "{1}"),
     )  # fmt: skip
 
 
@@ -91,15 +91,16 @@ def _segmented(block: Block, d: DType) -> Monoid:
     """A sum that begins anew where a flag is set."""
     return Monoid(
         "segmented", (d.name, "bool"), ("0", "False"), ("({b0} if {b1} else {a0} + {b0})", "({a1} or {b1})"), False,
-        "tuple", ("{0}", "{0}"),
+        "tuple", ("{0}", "{1}"),
     )  # fmt: skip
 
 
 def _latest(block: Block, d: DType) -> Monoid:
     """The last member that counts."""
+    zero = "0" if d.is_integer or d.is_float else "False"
     return Monoid(
-        "latest", (d.name, "bool"), ("0" if d.kind != "bool" else "False", "False"),
-        ("({b0} if {b1} else {a0})", "({a1} or {b1})"), False, "record", ("{0}", "{0}"),
+        "latest", (d.name, "bool"), (zero, "False"),
+        ("({b0} if {b1} else {a0})", "({a1} or {b1})"), False, "record", (f"I.select({{1}}, {{0}}, {zero})", "{1}"),
     )  # fmt: skip
 
 
@@ -110,7 +111,7 @@ def _extreme(block: Block, d: DType) -> Monoid:
     return Monoid(
         "argmax", (d.name, "index"), (_limits(d)[0], str(2**63 - 1)),
         (f"({{b0}} if {better} else {{a0}})", f"({{b1}} if {better} else {{a1}})"), True,
-        block.choices.choice(("tuple", "record")), (member, "{0}"),
+        block.choices.choice(("tuple", "record")), (member, "{1}"),
     )  # fmt: skip
 
 
@@ -139,13 +140,19 @@ COMPOSED: dict[str, Callable[[Block, DType], Monoid]] = {
 }  # fmt: skip
 
 
-FLOATING = ("affine", "segmented", "argmax", "welford")
+FLOATING = ("affine", "segmented", "argmax", "welford")  # of f32 and f64 as well, or alone
 
 
 def lawful(block: Block, dtype: str, admits: Callable[[Monoid], bool] = lambda m: True) -> tuple[Monoid, int]:
     """A monoid with a component of this dtype, and which component that is."""
     c, d = block.choices, DTYPES[dtype]
-    kind = c.weighted((("base", 8), ("pair", 3), *((name, 2) for name in COMPOSED)))
+    kind = c.weighted(
+        (
+            ("base", 7),
+            ("pair", 3),
+            *((name, 12 if name == "welford" else 6 if name in FLOATING else 3) for name in COMPOSED),
+        )
+    )
     bases = [m for name in BASES if (m := _base(name, d)) is not None]
     made: Monoid | None = None
     if kind == "pair":

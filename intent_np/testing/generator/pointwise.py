@@ -96,7 +96,7 @@ def spread(block: Block, want: Type, axis: int, fuel: int, exact: bool) -> str:
     return f"{inner}[{', '.join(entries)}]"
 
 
-@production("operator", 60)
+@production("operator", 60, lasting=6)
 def operator(block: Block, want: Type, fuel: int, exact: bool) -> str | None:
     c = block.choices
     float_result = want.element.is_float
@@ -128,7 +128,9 @@ def operator(block: Block, want: Type, fuel: int, exact: bool) -> str | None:
 
 def weight(op: Op) -> int:
     """Arithmetic and comparison more often than the library."""
-    return 12 if op.infix or op.name in EXACT else 4
+    if op.name.endswith("_approx"):  # of f32 alone
+        return 90
+    return 10 if op.infix or op.name in EXACT else 14
 
 
 def guarded(op: Op, made: list[str], d: str) -> list[str]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ...terms.dtypes import DTYPES
 from .functions import condition
 from .monoids import BASES, lawful, written
 from .structured import places
-from .values import literal, shape_text, some_extent, some_shape, tuple_of, value
-from .writer import Block, Extent, Named, Point, Shape, Type, ViewParameter, indented, number
+from .values import literal, some_extent, some_shape, tuple_of, value
+from .writer import Block, Extent, Point, Shape, Type, ViewParameter, indented, number
 
 Doer = Callable[[Block, int], bool]
 
@@ -204,7 +203,7 @@ def atomic(block: Block, fuel: int) -> bool:
     return True
 
 
-@statement("exchange", 3, parallel=True)
+@statement("exchange", 6, parallel=True)
 def exchange(block: Block, fuel: int) -> bool:
     """Atomic accesses of which each point has an element of its own, so that what they find is known."""
     c, w = block.choices, block.writer
@@ -338,4 +337,54 @@ def assertion(block: Block, fuel: int) -> bool:
     return True
 
 
-__all__ = ["DTYPES", "STATEMENTS", "Named", "perform", "shape_text", "statement"]
+@statement("ragged rows", 5)
+def ragged(block: Block, fuel: int) -> bool:
+    """Rows between offsets that an earlier statement wrote, in order and inside."""
+    c, w = block.choices, block.writer
+    d = c.choice([d for d in w.dtypes if d in ("f32", "i32", "i64", "f16")] or ["i32"])
+    offsets = w.view("Out", "i32", (Extent("N", 1, 1),))
+    members, out = w.source(d, (Extent("M"),)), w.view("Out", d, (Extent("N"),))
+    w.busy |= {offsets.name, out.name}
+    rows, p = w.fresh("rows"), w.fresh("p")
+    block.write(f"{offsets.name}[:] = I.cast(I.minimum(I.indices(I.domain(0, N + 1)) * {c.integer(1, 3)}, M), I.i32)")
+    block.write(f"{rows} = I.ragged(I.domain(0, N), I.domain(0, M), {offsets.name})")
+    block.write(f"for {p} in I.parallel(I.domain(0, N)):")
+    members_of = f"{members.name}[{rows}[{p}]]"
+    block.write(f"    {out.name}[{p}] = I.reduce.{c.choice(('max', 'min'))}({members_of}, axis=0)")
+    return True
+
+
+@statement("slots", 4)
+def slots(block: Block, fuel: int) -> bool:
+    """Points that take places of their own from a counter: in any order, so that only their sum is told."""
+    c, w = block.choices, block.writer
+    counter = w.view("InOut", "i32", (number(1),))
+    w.busy.add(counter.name)
+    p = w.fresh("p")
+    e = c.choice((Extent("N"), Extent("M"), number(5)))
+    test = value(block, Type("bool"), 1, True)
+    block.write(f"for {p} in I.parallel(I.domain(0, {e})):")
+    block.write(f"    if {test}:")
+    block.write(f"        I.atomic.add({counter.name}, index=(0,), value={c.integer(1, 3)})")
+    return True
+
+
+@statement("helper that writes", 5)
+def writing(block: Block, fuel: int) -> bool:
+    """A helper that is given a view and stores into it."""
+    c, w = block.choices, block.writer
+    e = some_extent(block)
+    want = some_type(block, (e,))
+    result = value(block, want, fuel)
+    view = w.view("InOut" if block.guarded else "Out", want.dtype, (e,))
+    w.busy.add(view.name)
+    name = w.fresh("writes")
+    body = c.choice(
+        ("target[:] = value", "target[:] = I.flip(value, 0)", "target[I.domain(0, target.shape[0])] = value")
+    )
+    w.helpers.append(f"@intent.fn\ndef {name}(target, value):\n    {body}")
+    block.write(f"{name}({view.name}, {result})")
+    return True
+
+
+__all__ = ["STATEMENTS", "perform", "statement"]

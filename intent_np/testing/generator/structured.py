@@ -128,10 +128,12 @@ def combined(block: Block, m: Monoid, shape: Shape, fuel: int, exact: bool) -> t
     operand = ""
     if m.operand:
         operand = block.bind(m.operand.format(block.writer.scalar(m.dtypes[0])), Type(m.dtypes[0]), True, "m")
-    parts = []
-    for d, form in zip(m.dtypes, m.members, strict=True):
-        inner = value(block, Type(d, shape), fuel - 1, exact or not DTYPES[d].is_float) if "{0}" in form else ""
-        parts.append(form.format(inner, m=operand, shape=shape_text(shape)))
+    used = "".join(m.members)
+    inner = [
+        named_value(block, Type(d, shape), fuel - 1, exact or not DTYPES[d].is_float) if f"{{{i}}}" in used else ""
+        for i, d in enumerate(m.dtypes)
+    ]
+    parts = [form.format(*inner, m=operand, shape=shape_text(shape)) for form in m.members]
     options = f"combine={written(block, m)}" + (f", combine_operands=({operand},)" if operand else "")
     if m.grouping == "record":
         text, zero = (
@@ -244,7 +246,7 @@ def sort(block: Block, want: Type, fuel: int, exact: bool) -> str | None:
     return f"I.sort({value(block, want, fuel - 1, True)}, axis={axis}{options})"
 
 
-@production("topk", 3, structured=True)
+@production("topk", 8, structured=True)
 def topk(block: Block, want: Type, fuel: int, exact: bool) -> str | None:
     few = [i for i, e in enumerate(want.shape or ()) if not e.name and 0 < e.plus < 5]
     if not few or want.shape is None or want.dtype == "bool":
@@ -336,7 +338,7 @@ def element(block: Block, want: Type, fuel: int, exact: bool) -> str | None:
     return f"{view.name}[{places(block, None, source, fuel)}]"
 
 
-@production("random", 3)
+@production("random", 14)
 def random(block: Block, want: Type, fuel: int, exact: bool) -> str | None:
     if want.dtype not in ("f32", "u32") or block.closed:
         return None
@@ -347,3 +349,13 @@ def random(block: Block, want: Type, fuel: int, exact: bool) -> str | None:
     seed = c.choice(("7", value(block, Type("u64"), 0, True)))
     counter = value(block, want.of(c.choice(("index", "u32", "i64"))), fuel - 1, True)
     return f"I.random.{kind}({seed}, {counter})"
+
+
+@production("promised element", 4, closed=False)
+def promised(block: Block, want: Type, fuel: int, exact: bool) -> str | None:
+    """A place that is inside because the author says so, and is."""
+    if want.shape is not None and want.rank != 1:
+        return None
+    view = block.writer.source(want.dtype, (number(8),))
+    at = value(block, Type("i32", want.shape), fuel - 1, True)
+    return f"{view.name}[I.assume_in_bounds({at} & 7, {view.name})]"

@@ -29,6 +29,7 @@ class Production:
     rounds: bool
     closed: bool
     structured: bool
+    lasting: int = 1  # how many uses make it half as frequent
 
 
 VALUES: dict[str, Production] = {}
@@ -37,7 +38,7 @@ VALUES: dict[str, Production] = {}
 
 def production(
     name: str, weight: int = 4, *, leaf: bool = False, rounds: bool = False, closed: bool = True,
-    structured: bool = False,
+    structured: bool = False, lasting: int = 1,
 ) -> Callable[[Maker], Maker]:  # fmt: skip
     """Declare a production.
 
@@ -45,10 +46,11 @@ def production(
     rounds:      its floats may differ from machine to machine
     closed:      it may stand in a function of values
     structured:  it counts as a structured operation
+    lasting:     how many uses make it half as frequent
     """
 
     def declare(make: Maker) -> Maker:
-        VALUES[name] = Production(name, make, weight, leaf, rounds, closed, structured)
+        VALUES[name] = Production(name, make, weight, leaf, rounds, closed, structured, lasting)
         return make
 
     return declare
@@ -66,7 +68,9 @@ def value(block: Block, want: Type, fuel: int, exact: bool = False) -> str:
     ]  # fmt: skip
     for _ in range(6):
         # what this program has little of goes first
-        chosen = block.choices.weighted([(p, 1 + 8 * p.weight // (1 + w.used[p.name])) for p in open_])
+        chosen = block.choices.weighted(
+            [(p, 1 + 8 * p.weight * p.lasting // (p.lasting + w.used[p.name])) for p in open_]
+        )
         made = chosen.make(block, want, fuel, exact)
         if made is not None:
             w.used[chosen.name] += 1
