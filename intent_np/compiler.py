@@ -20,6 +20,8 @@ from typing import Any, Final
 from . import __version__
 from .errors import IntentError, Remark
 from .passes.base import Pass
+from .passes.copy_first import copy_remarks
+from .passes.emit import emit
 from .passes.form_groups import form_groups, serial_remarks
 from .passes.pipeline import PIPELINE, Trace, run
 from .plans import bound_class, kernel_plan, target_term, variant_plan
@@ -176,6 +178,8 @@ class Compilation:
             before = result
             if step is form_groups:  # keep what it has to say to the author
                 self.remarks |= dict.fromkeys(r for g in result.groups if g.serial for r in serial_remarks(g))
+            elif step is emit:
+                self.remarks |= dict.fromkeys(copy_remarks(result))
             self.remarks |= self.arena.remarks
             self.used |= self.arena.used
             if watching is not None:

@@ -16,7 +16,7 @@ from .runtime.plan import Argument, KernelPlan, ScalarPlan, VariantClass, Varian
 from .target import Target
 from .terms.core import find
 from .terms.index import Extent, Param, Physical, Stride, Value, const, is_const
-from .terms.launch import Launch, PointerArgument, WorkspaceArgument, signature
+from .terms.launch import CopyArgument, Launch, PointerArgument, WorkspaceArgument, signature
 from .terms.logical import LogicalProgram
 from .terms.normal import Contract, Load, Program, Region, View, same_arrays
 from .terms.normal import Target as BoundTarget
@@ -128,6 +128,8 @@ def arguments(launch: Launch) -> tuple[Argument, ...]:
     for a in launch.arguments:
         if isinstance(a, PointerArgument):
             out.append(Argument(a.name, "pointer", a.view.name, types[a.name]))
+        elif isinstance(a, CopyArgument):
+            out.append(Argument(a.name, "copy", a.view.source, types[a.name]))
         elif isinstance(a, WorkspaceArgument):
             out.append(Argument(a.name, "workspace", expression(a.size), types[a.name]))
         else:

@@ -7,7 +7,7 @@ import intent_np.language as I
 from intent_np.testing import Case, host_program, launch
 from intent_np.testing.approx import concatenated, exact
 
-from .extents import MATRICES
+from .extents import MATRICES, sizes
 
 
 @intent.kernel
@@ -38,6 +38,12 @@ def rope(
     angle[position, i])."""
     launch(rope_heads, q, cosine, sine, D=D)
     launch(rope_heads, k, cosine, sine, D=D)
+
+
+@intent.kernel
+def transpose_in_place(x: I.InOut[I.f32, ("N", "N")]):
+    """x[m, n] and x[n, m] change places."""
+    x[:, :] = I.transpose(x[:, :])
 
 
 @intent.kernel
@@ -75,6 +81,10 @@ def rope_oracle(q, k, cosine, sine, D):
     return {"q": turned(q), "k": turned(k)}
 
 
+def transpose_in_place_oracle(x):
+    return {"x": np.einsum("mn->nm", x)}
+
+
 def strided_transpose_add_oracle(x, y):
     return {"out": exact(x).T + exact(y)}
 
@@ -106,6 +116,15 @@ def _angles(extents, rng):
 
 
 CASES = (
+    Case(
+        name="transpose_in_place",
+        kernel=transpose_in_place,
+        oracle=transpose_in_place_oracle,
+        small=sizes("N", "0, 1, 2, 31, 64, 129, 300"),
+        large=sizes("N", "8192"),
+        bytes=lambda e: 8 * e["N"] ** 2,
+        flops=lambda e: 0,
+    ),
     Case(
         name="rope",
         kernel=rope,

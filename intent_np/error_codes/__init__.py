@@ -30,4 +30,5 @@ REMARKS: Final[dict[str, str]] = {
     "P006": "elements of an output that no statement writes hold anything",
     "P007": "nothing could be validated",
     "P008": "the plan is the directed one",
+    "P009": "a view is copied before each launch, since statements overwrite what they read",
 }

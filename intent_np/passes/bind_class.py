@@ -41,7 +41,7 @@ def bind_class(
                 return const(1)
             return replace(t, multiple=max(t.multiple, aligned.get(t.view, 1) // sizes[t.view], 1))
         if isinstance(t, View):
-            return replace(t, aligned=max(t.aligned, aligned.get(t.name, 1)))
+            return replace(t, aligned=max(t.aligned, aligned.get(t.source or t.name, 1)))
         return node(t)
 
     sizes = {v.name: v.dtype.bytes for v in program.parameters if isinstance(v, View)}

@@ -20,6 +20,7 @@ from ..terms.gpu import GPU, Dispatch, Kernel, Var
 from ..terms.index import Physical, add, apply, const, is_const, mul, sub
 from ..terms.normal import Coord, View
 from .base import nanopass
+from .copy_first import with_copies
 from .emit_effects import ReadLate
 from .emit_loops import OrderedLoops
 from .emit_names import PROGRAM
@@ -43,7 +44,7 @@ def emit(program: BlockedProgram) -> Kernel:
         try:
             return _Emitter(program).kernel()
         except ReadLate as late:
-            program = _separated(program, late.view)
+            program = _separated(program, late.view) if late.view.same else with_copies(program, (late.view,))
 
 
 def _separated(program: BlockedProgram, view: View) -> BlockedProgram:

@@ -27,7 +27,7 @@ from .scopes import LEAVES, Scope, changes, integral, overtaken, read_later, wri
 
 
 class ReadLate(Exception):
-    """An input is read behind a store into what may be the same array."""
+    """What the launch found of a view is read behind a store into it, or into what may be the same array."""
 
     def __init__(self, view: View) -> None:
         self.view = view
@@ -67,19 +67,21 @@ class Effects(Values):
                 blocked = blocked or next((t for t, possible in old.items() if not possible), None)
                 earlier |= changes(e)
             else:
-                if isinstance(blocked, Loop):  # what it reads of the views in question
-                    read = [t for t in find(blocked, Load) if t.view.names & earlier]
-                    blocked = next((t for t in read if t.view.same), read[0])
-                if blocked.view.same:
-                    raise ReadLate(blocked.view)
-                span = next(iter(arena().spans.get(blocked, ())), None)
-                raise error(
-                    "E707", span=span, name=blocked.view.name, found="a read of what an earlier loop has replaced"
-                )
+                late = blocked if isinstance(blocked, Load) else self._replaced(blocked, earlier)
+                if late.view.same or late.after is None and late.view.mode == "inout":
+                    raise ReadLate(late.view)
+                span = next(iter(arena().spans.get(late, ())), None)
+                raise error("E707", span=span, name=late.view.name, found="a read of what an earlier loop has replaced")
             for t in old:
                 self.loop(t) if isinstance(t, Loop) else self.emit(t)
             self.effect(e)
             rest.remove(e)
+
+    def _replaced(self, loop: Any, changed: set[str]) -> Load:
+        """What a loop reads of these views, and would find changed: what may be another array, or what the launch found
+        there, if there is such a load."""
+        loads = [t for t in find(loop, Load) if t.view.names & changed]
+        return next((t for t in loads if t.view.same), next((t for t in loads if t.after is None), loads[0]))
 
     def _read_later(self, e: Any, others: tuple[Any, ...]) -> dict[Any, bool]:
         views = writes(e) & self.reread if self.reread else None

@@ -245,6 +245,9 @@ class _Lowering(LoopLowering, CompressedLowering, RecordLowering):
                 return (yield v.value, ())
             case L.InBounds() | L.Unique():
                 return (yield v.value, where)
+            case L.Pointwise() if v.op.name == "select" and not L.shape_of(v.args[0]):
+                c, x, y = yield from elements.every(self.fitted(a, where) for a in v.args)
+                return apply(v.op, c, guarded(x, c), guarded(y, node(apply("not", c))))
             case L.TensorReduce():
                 return (yield from self._reduce(v, where))
             case L.TensorScan():

@@ -13,7 +13,7 @@ from math import prod
 from ..rules.simplify import node
 from ..terms.core import find
 from ..terms.index import Const, Extent, Stride, Value, const, mul
-from ..terms.launch import LAUNCH, Argument, Launch, PointerArgument, ScalarArgument, WorkspaceArgument
+from ..terms.launch import LAUNCH, Argument, CopyArgument, Launch, PointerArgument, ScalarArgument, WorkspaceArgument
 from ..terms.normal import View
 from ..terms.triton import TRITON, Function, Parameter
 from .base import nanopass
@@ -38,6 +38,8 @@ def _argument(p: Parameter, views: dict[str, View]) -> Argument:
     match p.source:
         case View(mode="workspace") as view:
             return WorkspaceArgument(p.name, view, size(view), ALLOCATED)
+        case View(mode="copy") as view:
+            return CopyArgument(p.name, view, power_of_two(view.aligned))
         case View() as view:
             return PointerArgument(p.name, view, power_of_two(view.aligned))
         case Stride(view_name, _, multiple) as stride:

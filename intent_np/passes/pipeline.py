@@ -21,6 +21,7 @@ from .choose_launch import choose_launch
 from .choose_plan import choose_plan
 from .compose_shapes import compose_shapes
 from .contract_fma import contract_fma
+from .copy_first import copy_first
 from .drop_unread import drop_unread
 from .emit import emit
 from .expand_contractions import expand_contractions
@@ -52,6 +53,7 @@ PIPELINE: tuple[Pass, ...] = (
     # normal
     forward_stores,
     drop_unread,
+    copy_first,
     find_in_place,
     bind_class,
     form_groups,

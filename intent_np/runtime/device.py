@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from intent_np.errors import error
-from intent_np.runtime.aliases import copied, pairs, pointers, relation, spans
+from intent_np.runtime.aliases import copied, extent, pairs, pointers, relation, spans
 from intent_np.runtime.arrays import CUPY, HOST, ArrayInfo, Library, as_numpy
 from intent_np.runtime.artifact import Artifact
 from intent_np.runtime.binding import Call, adopt_arguments, bind
@@ -142,6 +142,7 @@ class DeviceArtifact(Artifact):
             spans(call, self._layout.slots, self._pairs),
             (CUPY if first is None else first.library).current_stream(device),
             self._workspaces,
+            {name: extent(info, self.kernel.view(name).itemsize) for name, info in call.arrays.items()},
         )
 
     def _device(self, call: Call) -> int:

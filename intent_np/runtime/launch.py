@@ -24,6 +24,8 @@ from intent_np.runtime.workspaces import Workspaces
 MAX_PROGRAMS: Final = 2**31 - 1
 _SCRATCH: Final = "scratch of the provider"
 
+_RESIDUE: Final = 16  # bytes modulo which a copy lies as what it is of
+
 _SLOT: Final = 8  # every parameter has a slot of its own; the device reads as many bytes of it as its type has
 _FORMATS: Final = {
     "bool": "?7x", "i8": "b7x", "i16": "h6x", "i32": "i4x", "i64": "q", "index": "q",
@@ -59,6 +61,9 @@ class Driver(Protocol):
 
     def allocate(self, size: int, device: int, stream: int) -> Memory:
         """Memory of any contents, ordered on `stream`."""
+
+    def copy(self, target: int, source: int, size: int, device: int, stream: int) -> None:
+        """Copy bytes between addresses of a device, ordered on `stream`."""
 
     def duplicate(self, pointer: int, size: int, device: int, stream: int) -> Memory:
         """A copy of `size` bytes at an address with the same residue modulo 16, ordered on `stream`."""
@@ -106,8 +111,10 @@ class Launch:
         spans: tuple[Span, ...],
         current_stream: Callable[[], int],
         workspaces: Workspaces,
+        reaches: Mapping[str, tuple[int, int]],
     ) -> None:
-        """values: what expressions may name, of the call that is resolved; spans: its pairs of arrays."""
+        """values: what expressions may name, of the call that is resolved; spans: its pairs of arrays; reaches: where
+        each of its arrays begins and ends, in bytes from its pointer."""
         self.kernel, self.variant, self.device = kernel, variant, device
         self._plan_aliases(spans)
         self.handle = handle
@@ -118,7 +125,7 @@ class Launch:
         self.current_stream = current_stream
         self._driver, self._pack, self._fire = driver, layout.pack, driver.launch
         self._current_device = driver.current_device
-        self._plan_slots(layout, values)
+        self._plan_slots(layout, values, reaches)
         # Concurrent calls each take a block; a call that finds none makes one.
         self._free = [self._new_block()]
         self._workspaces = workspaces
@@ -166,10 +173,11 @@ class Launch:
         copied = self.variant.holds.copied
         self._copies = {one.first: (one.begin, one.end - one.begin) for one in spans if names[one.first] in copied}
 
-    def _plan_slots(self, layout: Layout, values: Mapping[str, int]) -> None:
+    def _plan_slots(self, layout: Layout, values: Mapping[str, int], reaches: Mapping[str, tuple[int, int]]) -> None:
         """Decide which slot each argument of the device function reads, and the constant slots."""
         self._constants: list[int] = []
         self._sizes: list[tuple[str, int, int]] = []  # name, slot and bytes of each workspace
+        self._originals: dict[int, tuple[int, int, int]] = {}  # of those that are copies: slot, begin and bytes
         self._order: list[int] = []
         first = len(layout.slots)
 
@@ -181,6 +189,11 @@ class Launch:
             if argument.kind == "workspace":
                 slot = constant(0)
                 self._sizes.append((argument.name, slot, max(0, expression(argument.source)(values))))
+            elif argument.kind == "copy":
+                slot = constant(0)
+                begin, end = reaches[argument.source]
+                self._originals[slot] = layout.slots[argument.source], begin, end - begin
+                self._sizes.append((argument.name, slot, end - begin + _RESIDUE))
             elif argument.source in layout.slots:
                 slot = layout.slots[argument.source]
             else:
@@ -265,6 +278,12 @@ class Launch:
 
     def _fire_on(self, stream: int, block: Block, workspaces: Workspaces) -> None:
         held = self._reserve(stream, block, workspaces) if self._sizes else None
+        for slot, (source, begin, size) in self._originals.items():
+            first = block.memory[source] + begin
+            block.memory[slot] += (first - block.memory[slot]) % _RESIDUE
+            if size:
+                self._driver.copy(block.memory[slot], first, size, self.device, stream)
+            block.memory[slot] -= begin
         self._fire(
             self.handle, self.programs, 1, 1, self.threads, 1, 1,
             self.variant.shared_bytes, stream, block.address, 0,

@@ -177,13 +177,14 @@ def generic_class(kernel: KernelPlan) -> VariantClass:
 class Argument:
     """One runtime argument of the device function.
 
-    kind:    `pointer` to the view `source`, `scalar` with the expression or float parameter `source`, or
-             `workspace`, a pointer to `source` bytes (an expression) of the kernel's own, of any contents
+    kind:    `pointer` to the view `source`; `copy`: to a copy of the view `source` that is made before each launch;
+             `workspace`: to `source` bytes (an expression) of the kernel's own, of any contents; `scalar`: the
+             expression or float parameter `source`
     type:    as Triton spells it: `*fp16`, `i32`, `fp32`
     """
 
     name: str
-    kind: Literal["pointer", "scalar", "workspace"]
+    kind: Literal["pointer", "copy", "scalar", "workspace"]
     source: str
     type: str
 

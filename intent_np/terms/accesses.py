@@ -89,7 +89,8 @@ class Memory(Term):
 class View(Memory):
     """A parameter in memory.  `aligned`: bytes that divide its address and every stride that is not 1; `finite`: the
     caller promises neither NaN nor infinity; `same`: views that may be the very array that this one is: those of its
-    alias group, and behind `find_in_place` those for which that is proved."""
+    alias group, and behind `find_in_place` those for which that is proved.  A `workspace` is memory of the kernel's
+    own, a `copy` is one of the view `source`, made before the launch."""
 
     name: str
     mode: str
@@ -99,12 +100,18 @@ class View(Memory):
     finite: bool = False
     aligned: int = 1
     same: tuple[str, ...] = ()
-    syntax = "view {mode} {dtype}[{shape}] strides [{strides}]{ finite|finite|}{ aligned |aligned|}{ or |same|}"
+    source: str = ""
+    syntax = (
+        "view {mode} {dtype}[{shape}] strides [{strides}]{ finite|finite|}{ aligned |aligned|}{ or |same|}"
+        "{ of |source|}"
+    )
     binds = True
 
     def infer(self) -> DType:
-        if self.mode not in ("in", "out", "inout", "workspace"):
+        if self.mode not in ("in", "out", "inout", "workspace", "copy"):
             raise TypeError(f"unknown view mode {self.mode}")
+        if (self.mode == "copy") is not bool(self.source):
+            raise TypeError(f"{self.name} is a {self.mode} view of {self.source or 'nothing'}")
         if len(self.shape) != len(self.strides):
             raise TypeError(f"{self.name}: {len(self.shape)} extents, {len(self.strides)} strides")
         if any(e.type is not index for e in (*self.shape, *self.strides)) or self.aligned < 1:

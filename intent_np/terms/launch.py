@@ -46,6 +46,17 @@ class WorkspaceArgument(Argument):
 
 
 @term
+class CopyArgument(Argument):
+    """The address of a copy of the view that `view` is one of, laid out as it; made on the stream of the launch, before
+    it.  `divisibility` in bytes."""
+
+    name: str
+    view: View
+    divisibility: int = 1
+    syntax = "copy {name} as {view}{ divisible by |divisibility|}"
+
+
+@term
 class ScalarArgument(Argument):
     """A number by value, held in `held`: an extent, a stride (in elements) or a scalar; `divisibility` in units."""
 
@@ -81,7 +92,7 @@ def signature(launch: Launch) -> tuple[tuple[str, str], ...]:
     out = []
     for a in launch.arguments:
         match a:
-            case PointerArgument(name, view) | WorkspaceArgument(name, view):
+            case PointerArgument(name, view) | WorkspaceArgument(name, view) | CopyArgument(name, view):
                 out.append((name, "*" + TRITON_NAMES[view.dtype.name]))
             case ScalarArgument(name, _, held):
                 out.append((name, TRITON_NAMES[held.name]))
@@ -115,7 +126,7 @@ LAUNCH = TRITON.extend(
     "launch",
     root=Launch,
     about=__doc__ or "",
-    add=(PointerArgument, WorkspaceArgument, ScalarArgument, Launch),
+    add=(PointerArgument, WorkspaceArgument, CopyArgument, ScalarArgument, Launch),
     rules=(host_expressions,),
 )
 
@@ -126,6 +137,7 @@ __all__ = [
     "Argument",
     "Cast",
     "Const",
+    "CopyArgument",
     "Extent",
     "Launch",
     "Param",

@@ -24,8 +24,17 @@ import numpy as np
 from ..runtime.expressions import expression
 from ..terms.core import Term
 from ..terms.index import Extent, Param
-from ..terms.launch import Launch, PointerArgument, ScalarArgument, WorkspaceArgument, constants, signature
+from ..terms.launch import (
+    CopyArgument,
+    Launch,
+    PointerArgument,
+    ScalarArgument,
+    WorkspaceArgument,
+    constants,
+    signature,
+)
 from ..terms.text import brief
+from .views import twin
 
 Array = Any
 
@@ -85,11 +94,12 @@ def interpret(
         for a in launch.arguments
         if isinstance(a, WorkspaceArgument)
     }
-    spans, places = memory({name: arrays[name] for name in views} | own)
+    copies = {a.view.name: twin(arrays[a.view.source]) for a in launch.arguments if isinstance(a, CopyArgument)}
+    spans, places = memory({name: arrays[name] for name in views} | own | copies)
     arguments: list[tuple[Any, ...]] = []
     for argument, (_, kind) in zip(launch.arguments, signature(launch), strict=True):
         match argument:
-            case PointerArgument(_, view) | WorkspaceArgument(_, view):
+            case PointerArgument(_, view) | WorkspaceArgument(_, view) | CopyArgument(_, view):
                 arguments.append((kind, *places[view.name]))
             case ScalarArgument(_, value):
                 arguments.append((kind, values[value.name] if isinstance(value, Param) else evaluate(value, values)))

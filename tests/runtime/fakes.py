@@ -78,6 +78,7 @@ class FakeDriver:
         self.launches: list[dict[str, Any]] = []
         self.loads: list[tuple[str, int, int]] = []
         self.allocations: list[int] = []
+        self.copies = 0
         self.device = 0
         self.refuse: Exception | None = None
         self.current_device = lambda: self.device
@@ -116,6 +117,10 @@ class FakeDriver:
         memory = HostMemory(size)
         memory.buffer[:] = 0x7F
         return memory
+
+    def copy(self, target: int, source: int, size: int, device: int, stream: int) -> None:
+        self.copies += 1
+        ctypes.memmove(target, source, size)
 
     def duplicate(self, pointer: int, size: int, device: int, stream: int) -> HostMemory:
         assert stream == STREAM

@@ -19,7 +19,16 @@ from intent_np.runtime.plan import Argument, KernelPlan, ScalarPlan, VariantClas
 from intent_np.runtime.scalars import bfloat16_bits
 from intent_np.runtime.variants import Variant
 from intent_np.target import SM_80, SM_90
-from tests.runtime.fakes import AXPBY, AXPBY_TYPES, STREAM, DeviceArray, FakeDriver, axpby_variant, run_axpby
+from tests.runtime.fakes import (
+    AXPBY,
+    AXPBY_TYPES,
+    STREAM,
+    DeviceArray,
+    FakeDriver,
+    axpby_variant,
+    float_array,
+    run_axpby,
+)
 
 
 @pytest.fixture(autouse=True, params=[False, True], ids=["one device", "several devices"])
@@ -407,6 +416,56 @@ def test_large_workspaces_are_given_back_behind_their_launch_and_kept_by_prepare
     assert len(driver.allocations) == 4
     assert driver.launches[-1]["values"][6] == driver.launches[-2]["values"][6]
     assert driver.launches[-1]["stream"] != driver.launches[-2]["stream"]
+
+
+IN_PLACE = KernelPlan("turn", (ViewPlan("x", "f32", "inout", ("N",)),))
+
+
+def in_place(driver: FakeDriver, memory: np.ndarray) -> DeviceArtifact:
+    """x[i] = x_before[N - 1 - i], which a launch finds in a copy."""
+    arguments = (
+        Argument("x", "pointer", "x", "*fp32"),
+        Argument("x_before", "copy", "x", "*fp32"),
+        Argument("N", "scalar", "N", "i32"),
+        Argument("x_s0", "scalar", "x_s0", "i32"),
+    )
+
+    def turn(x: int, before: int, n: int, step: int, *scratch: int) -> None:
+        assert (before - x) % 16 == 0
+        first = (memory.ctypes.data - x) // 4
+        for i in range(n):
+            at = float_array(before + 4 * step * (n - 1 - i), 1)
+            memory[i * step - first] = at[0]
+
+    driver.program = turn
+    plan = VariantPlan(generic_class(IN_PLACE), "turn", arguments, ("1",), num_warps=1)
+    return DeviceArtifact(IN_PLACE, SM_90, [Variant(plan, b"turn", "", "", {})], driver=driver)
+
+
+@pytest.mark.parametrize("part", [slice(None), slice(1, None), slice(None, None, 3), slice(None, None, -1)])
+@pytest.mark.parametrize("kept", [1 << 20, 0])
+def test_what_a_launch_overwrites_is_copied_before_each(
+    part: slice, kept: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("intent_np.runtime.workspaces.KEPT", kept)
+    memory = np.arange(50, dtype=np.float32)
+    expected = memory.copy()
+    driver = FakeDriver(["*fp32", "*fp32", "i32", "i32"])
+    one = in_place(driver, memory)
+    for _ in range(3):
+        expected[part] = expected[part][::-1]
+        one(DeviceArray(memory[part]))
+        np.testing.assert_array_equal(memory, expected)
+    launch = one.prepare(DeviceArray(memory[part]))
+    before = len(driver.allocations)
+    for _ in range(3):
+        expected[part] = expected[part][::-1]
+        launch()
+        np.testing.assert_array_equal(memory, expected)
+    assert len(driver.allocations) == before
+    assert driver.copies == 6
+    one(DeviceArray(memory[:0]))
+    assert driver.copies == 6
 
 
 def test_a_call_without_elements_needs_no_workspace() -> None:

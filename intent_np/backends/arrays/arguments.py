@@ -70,12 +70,12 @@ def bind(program: Any, arrays: Mapping[str, Any], scalars: Mapping[str, Any]) ->
 
     Extents come from the shapes of the arrays, those that stand alone first, then the one that a sum leaves open; or
     from `scalars` where no view shows them.  Workspaces that are not given are allocated, full of NaN or of a number
-    that is no plausible index.
+    that is no plausible index; copies are made here.
     """
     leaves = walk(program)
     views: dict[str, View] = {t.name: t for t in leaves if isinstance(t, View)}
     made = Arguments()
-    given = {n: v for n, v in views.items() if v.mode != "workspace" or n in arrays}
+    given = {n: v for n, v in views.items() if v.mode not in ("workspace", "copy") or n in arrays}
     for name, view in given.items():
         made.arrays[name] = _array(view, arrays.get(name))
         for d, extent in enumerate(view.shape):
@@ -147,6 +147,9 @@ def _scalar(t: Param, scalars: Mapping[str, Any]) -> Array:
 
 def _complete(view: View, made: Arguments) -> None:
     """Allocate a workspace; check the extents and strides that are expressions."""
+    if view.mode == "copy":
+        made.arrays[view.name] = made.arrays[view.source].copy()
+        return  # of the same elements, wherever they lie
     if view.name not in made.arrays:
         shape = tuple(int(made.scalar(e)) for e in view.shape)
         made.arrays[view.name] = _garbage(shape, view)
