@@ -132,6 +132,8 @@ def block_extents(group: Group) -> tuple[dict[Axis, int], set[Axis]]:
             del resident[a]
     if contracts:
         chosen = _contracted(group, contracts)
+    elif recurrent := _recurrent(group, every):
+        chosen = recurrent
     elif any(a not in group.workset for a in every):
         chosen = _reduced(group, every, resident) | pairs
     else:
@@ -267,6 +269,16 @@ def _pointwise(group: Group) -> dict[Axis, int]:
     if runs:
         return {runs[0]: run}
     return {group.workset[-1]: run} if group.workset else {}
+
+
+def _recurrent(group: Group, every: list[Axis]) -> dict[Axis, int]:
+    """Members side by side where ordered loops go through their elements one by one, whatever is done in front of the
+    loops and behind them; nothing where there are no such loops."""
+    inner = [a for a in every if a not in group.workset]
+    outermost = [e for e in group.effects if isinstance(e, Recur)]
+    if not (inner and outermost and group.workset) or any(a in axes(outermost) for a in inner):
+        return {}
+    return {group.workset[-1]: RECURRENT} | dict.fromkeys(inner, POINTWISE // RECURRENT)
 
 
 def _reduced(group: Group, every: list[Axis], resident: dict[Axis, int]) -> dict[Axis, int]:

@@ -40,19 +40,19 @@ class Buffers:
         at: list[Any] = []
         for axis, domain in points:
             lo, hi = self._bounds(domain)
-            shape.append(_extent(s, node(sub(hi, lo)), "a buffer of each point of a domain that memory decides on"))
+            shape.append(_extent(s, lo, hi, "a buffer of each point of a domain that memory decides on"))
             at.append(node(sub(Coord(axis), lo)))
         for e in s.buffer.shape:
-            shape.append(_extent(s, _largest(self.scalar(e)), "a buffer whose extent memory decides on"))
+            shape.append(_extent(s, const(0), largest(self.scalar(e)), "a buffer whose extent memory decides on"))
         view = View(self._fresh(s.buffer), "workspace", s.buffer.dtype, tuple(shape), row_major(shape))
         self.held[s.buffer] = inherit(s.buffer, view), tuple(at)  # type: ignore[assignment]
 
     def _bounds(self, d: L.Domain) -> tuple[Value, Value]:
         """Bounds of the axis of a domain; of one that the host can't know, those of the domain that it was cut from."""
         if d.step is not None:  # numbered from 0
-            return const(0), _largest(self.scalar(d.extent))
+            return const(0), largest(self.scalar(d.extent))
         lo, hi = self.scalar(d.lo), self.scalar(d.hi)
-        if _visible(lo) and _visible(hi):
+        if visible(lo) and visible(hi):
             return lo, hi
         if isinstance(d.source, L.Domain) and d.source.step is None:
             return self._bounds(d.source)
@@ -82,17 +82,22 @@ def row_major(shape: Iterable[Value]) -> tuple[Value, ...]:
     return tuple(strides)
 
 
-def _largest(v: Value) -> Value:
+def largest(v: Value) -> Value:
     """`v`, or what it does not exceed where it is another one for some members."""
-    return v if _visible(v) else end(v, last=True)
+    return v if visible(v) else end(v, last=True)
 
 
-def _visible(v: Value) -> bool:
+def visible(v: Value) -> bool:
     """Whether the host knows a number before the launch."""
     return not (v.lanes or v.needs or any(True for _ in find(v, (Load, Final, Found))))  # type: ignore[arg-type]
 
 
-def _extent(s: L.Allocate, e: Value, what: str) -> Value:
-    if not _visible(e):
+def extent(lo: Value, hi: Value) -> Value:
+    """How many members there are between two bounds, of which the host knows both."""
+    return node(apply("maximum", node(sub(hi, lo)), const(0)))  # type: ignore[no-any-return]
+
+
+def _extent(s: L.Allocate, lo: Value, hi: Value, what: str) -> Value:
+    if not (visible(lo) and visible(hi)):
         raise refused(s, what)
-    return node(apply("maximum", e, const(0)))  # type: ignore[no-any-return]
+    return extent(lo, hi)

@@ -29,6 +29,7 @@ from .find_in_place import find_in_place
 from .form_groups import form_groups
 from .forward_stores import forward_stores
 from .inline_calls import inline_calls
+from .lay_out_buffers import lay_out_buffers
 from .legalize_dot import legalize_dot
 from .legalize_reduce import legalize_reduce
 from .legalize_updates import legalize_updates
@@ -43,6 +44,7 @@ from .order_programs import order_programs
 from .rebind_carries import rebind_carries
 from .share_traversals import share_traversals
 from .spread_members import spread_members
+from .stage_stores import stage_stores
 from .step_algebra import fold_exponentials, scale_out_of_maximum
 
 PIPELINE: tuple[Pass, ...] = (
@@ -56,6 +58,7 @@ PIPELINE: tuple[Pass, ...] = (
     copy_first,
     find_in_place,
     bind_class,
+    stage_stores,
     form_groups,
     # grouped
     spread_members,
@@ -64,6 +67,7 @@ PIPELINE: tuple[Pass, ...] = (
     expand_contractions,
     block_axes,
     # blocked
+    lay_out_buffers,
     order_programs,
     choose_fills,
     share_traversals,

@@ -129,7 +129,7 @@ def overtaken(effect: Any, apart: Callable[[Any, Load], bool]) -> list[Load]:
     changed = changing(effect)
     inside, looped = _without(effect, set(invariant_loops(effect.loop))), _looped(effect)
     loads = (t for t in evaluated(effect) if isinstance(t, Load) and t.needs & looped and t in inside)
-    meets = lambda s, t: s.view is t.view and not (s.index == t.index and _told_apart(s)) and not apart(s, t)  # noqa: E731
+    meets = lambda s, t: s.view is t.view and not (s.index == t.index and told_apart(s)) and not apart(s, t)  # noqa: E731
     return [t for t in loads if any(meets(s, t) for s in changed)]
 
 
@@ -138,7 +138,7 @@ def _looped(effect: Perform) -> frozenset[Any]:
     return frozenset((effect.loop.slice,)).union(*(frozenset((t.slice,)) for t in find(effect, Loop)))
 
 
-def _told_apart(s: Store | Update) -> bool:
+def told_apart(s: Store | Update) -> bool:
     """Whether no two lanes or blocks change one element: those of a store never do."""
     if isinstance(s, Store):
         return True

@@ -62,7 +62,7 @@ def two_points(x: I.In[I.f32, ("A", "B", 5)], y: I.Out[I.f32, ("A", "B", 5)]):
     A, B, _ = x.shape
     for a in I.parallel(I.domain(0, A)):
         whole = I.buffer((B, 5), I.f32)
-        whole[:, :] = x[a, :, :]
+        whole[:, :] = x[a, :, :] * 2.0
         for b in I.parallel(I.domain(0, B)):
             own = I.buffer((5,), I.f32, init=1.0)
             for i in range(4):

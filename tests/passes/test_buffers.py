@@ -137,3 +137,31 @@ def test_memory_that_the_host_cannot_measure_is_refused_at_its_line(kernel: Any,
     assert caught.value.span is not None
     given = {"n": np.int32([3, 1, 5]), "y": np.zeros((3, 8) if kernel is points_from_memory else 3, np.int32)}
     intent.compile(kernel, target="reference")(*given.values())
+
+
+# ---- how a buffer lies
+
+
+def strides(kernel: Any, **options: Any) -> dict[str, list[str]]:
+    program = lower(kernel.capture({}), check=True, stop_after="lay_out_buffers", **options)
+    return {
+        v.name: [getattr(s, "name", brief(s)) for s in v.strides] for v in find(program, View) if v.mode == "workspace"
+    }
+
+
+def test_points_that_share_an_instance_have_their_elements_side_by_side() -> None:
+    with Arena():
+        assert strides(CASES["prefixes"][0]) == {"mine": ["1", "M"]}
+        assert strides(CASES["prefixes"][0], disable={"lay_out_buffers"}) == {"mine": ["4", "1"]}
+
+
+def test_a_point_with_an_instance_of_its_own_has_its_own_row() -> None:
+    with Arena():
+        assert strides(CASES["turned"][0]) == {"b": ["N", "1"]}
+
+
+@pytest.mark.parametrize("name", ["prefixes", "one_an_iteration"])
+def test_points_of_recurrences_are_lanes(name: str) -> None:
+    with Arena():
+        launch, _ = launched(CASES[name][0])
+        assert max(p.value for p in launch.constexprs) >= 128

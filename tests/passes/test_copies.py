@@ -39,17 +39,6 @@ def reversed_whole(x: I.InOut[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
 
 
 @intent.kernel
-def chosen_rows(x: I.InOut[I.f32, ("M", "N")], rows: I.In[I.i32, ("M",)]):
-    x[:, :] = x[I.assume_in_bounds(rows[:], x), :]
-
-
-@intent.kernel
-def smoothed(x: I.InOut[I.f32, ("M", "N")]):
-    if x.shape[1] > 2:
-        x[:, 1:-1] = x[:, :-2] + x[:, 2:]
-
-
-@intent.kernel
 def two_turned(x: I.InOut[I.f32, ("N", "N")], z: I.InOut[I.f32, ("N", "N")]):
     value = x[:, :] + 1.0
     x[:, :] = I.transpose(value) - z[:, :]
@@ -61,12 +50,9 @@ def halved(x: I.InOut[I.f32, ("M", "N")]):
     x[:, :] = x[:, :] / 2.0 - I.reduce.max(x[:, :], axis=1, keepdims=True)
 
 
-ROWS = np.int32([3, 3, 0, 1, 5, 2])
 KERNELS = {
     turned: ({"x": few(70, 70)}, "copy_first"),
     reversed_whole: ({"x": few(99), "y": few(99)}, "copy_first"),
-    chosen_rows: ({"x": few(6, 50), "rows": ROWS}, "emit"),
-    smoothed: ({"x": few(5, 70)}, "emit"),
     two_turned: ({"x": few(20, 20), "z": few(20, 20)}, "copy_first"),
     halved: ({"x": few(6, 90)}, ""),
 }

@@ -151,8 +151,8 @@ def _complete(view: View, made: Arguments) -> None:
         made.arrays[view.name] = made.arrays[view.source].copy()
         return  # of the same elements, wherever they lie
     if view.name not in made.arrays:
-        shape = tuple(int(made.scalar(e)) for e in view.shape)
-        made.arrays[view.name] = _garbage(shape, view)
+        shape, strides = (tuple(int(made.scalar(e)) for e in part) for part in (view.shape, view.strides))
+        made.arrays[view.name] = _garbage(shape, strides, view)
     array = made.arrays[view.name]
     for d, extent in enumerate(view.shape):
         _agree(view, d, int(made.scalar(extent)), array)
@@ -166,10 +166,13 @@ def _complete(view: View, made: Arguments) -> None:
             raise error("E407", parameter=view.name, axis=d, expected=wanted, found=str(found))
 
 
-def _garbage(shape: tuple[int, ...], view: View) -> Array:
+def _garbage(shape: tuple[int, ...], strides: tuple[int, ...], view: View) -> Array:
+    """Memory without gaps, its dimensions in the order of these strides."""
     kind = view.dtype
     fill: Any = float("nan") if kind.is_float else True if not kind.is_integer else kind.range[1] // 3
-    return np.full(shape, fill, storage(kind))
+    order = sorted(range(len(shape)), key=lambda d: -strides[d])
+    made = np.full([shape[d] for d in order], fill, storage(kind))
+    return made.transpose([order.index(d) for d in range(len(shape))])
 
 
 def overlapping(arguments: Arguments) -> Callable[[str, str], bool]:
