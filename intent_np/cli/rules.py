@@ -101,6 +101,17 @@ def check(
 
 
 @rules.command()
+def export(
+    egglog: Annotated[bool, typer.Option("--egglog", help="As an egglog program, the one form there is.")] = True,
+    files: Files = None,
+) -> None:
+    """Print the rules over scalars as an egglog program, but for those that a function computes something for."""
+    from intent_np.rules.egglog_text import program
+
+    print(program(r for t in rule_set_of(files).tables if t.language is None for r in t.rules), end="")
+
+
+@rules.command()
 def trace(
     places: Annotated[list[str], typer.Argument(metavar="FILE[:KERNEL]...", help="Python files or folders.")],
     rule: Annotated[list[str] | None, typer.Option(help="Only these rules; repeat for several.")] = None,
@@ -145,8 +156,8 @@ def ablate(
 ) -> None:
     """Compare kernels with and without a rule, as they come to Triton for their first size on sm_90.
 
-    Counted are distinct terms of the gpu program, operations on values and on indices among them, loads, and lines of
-    the source that differ.
+    Counted are distinct terms of the gpu program, operations on values and on indices among them, and loads; bytes and
+    flops of all instances together; registers a thread, estimated; and lines of the source that differ.
     """
     from dataclasses import asdict
 
@@ -161,9 +172,9 @@ def ablate(
             {"kernels": [{"kernel": a.kernel, "lines": a.lines, **s} for a, s in zip(found, sizes, strict=True)]}
         )
         return
-    counts = ("terms", "operations", "index_operations", "loads")
+    counts = ("terms", "operations", "index_operations", "loads", "bytes", "flops", "registers")
     rows = [(a.kernel, *(_change(a, c) for c in counts), a.lines) for a in found]
-    print_table(("kernel", "terms", "operations", "index operations", "loads", "lines"), rows)
+    print_table(("kernel", *(c.replace("_", " ") for c in counts), "lines"), rows)
 
 
 def _change(a: Any, count: str) -> str:

@@ -13,17 +13,22 @@ from ..terms.core import walk
 from ..terms.dtypes import index
 from ..terms.index import Apply
 from .cases import Entry
+from .counts import WARP, counts, registers
 
 
 @dataclass(frozen=True)
 class Size:
     """A lowered kernel in numbers: distinct terms of its gpu program, and of those the operations on values, the
-    operations on indices and the loads; and its source."""
+    operations on indices and the loads; what all instances load and store in bytes and do in flops at the kernel's
+    first size; an estimate of registers a thread; and its source."""
 
     terms: int
     operations: int
     index_operations: int
     loads: int
+    bytes: int
+    flops: int
+    registers: int
     source: str
 
 
@@ -70,4 +75,7 @@ def size(entry: Entry, rules: RuleSet) -> Size | None:
             of_indices = sum(t.args[-1].type is index for t in applied)
             loads = sum(type(t).__name__ == "Load" for t in terms)
             text = print_triton(launch.function)
-            return Size(len(terms), len(applied) - of_indices, of_indices, loads, text)
+            done = counts(programs["gpu"], entry.sizes[0] if entry.sizes else {})
+            held = registers(programs["gpu"], WARP * launch.function.num_warps)
+            amounts = int(done.bytes), int(done.flops), held
+            return Size(len(terms), len(applied) - of_indices, of_indices, loads, *amounts, text)
