@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import hashlib
+import inspect
 import json
 import shutil
 import tempfile
@@ -23,7 +24,8 @@ from .passes.base import Pass
 from .passes.copy_first import copy_remarks
 from .passes.emit import emit
 from .passes.form_groups import form_groups, serial_remarks
-from .passes.pipeline import PIPELINE, Trace, run
+from .passes.loading import passes_of
+from .passes.pipeline import PIPELINE, Trace, adding, extended, run
 from .plans import bound_class, kernel_plan, target_term, variant_plan
 from .rules.loading import admitted
 from .rules.rule_set import using
@@ -59,6 +61,7 @@ class CompileOptions:
                or `error`
     rules:     files of rewrite rules, used once each of them is found to be right; see specs/extending.md
     without_rules: names of rules to leave out
+    more_passes: files of passes of your own, each behind the pass that it names; see specs/extending.md
     """
 
     numerics: str = "strict"
@@ -69,6 +72,7 @@ class CompileOptions:
     serial: str = "remark"
     rules: tuple[str, ...] = ()
     without_rules: tuple[str, ...] = ()
+    more_passes: tuple[str, ...] = ()
 
     def __new__(cls, *_: Any, **named: Any) -> CompileOptions:
         """Refuse what is no option: E006 with the close ones."""
@@ -152,6 +156,7 @@ class Compilation:
         self.remarks: dict[Remark, None] = {}
         self.used: set[str] = set()  # permissions that changed the program
         self.rules = admitted(options.rules, options.without_rules)
+        self.more_passes = passes_of(options.more_passes)
         with self.arena, using(self.rules):
             self.logical = kernel.capture(constexprs, options.permissions, target_term(target))
             self.texts["logical"] = show(self.logical)
@@ -185,8 +190,13 @@ class Compilation:
             if watching is not None:
                 watching(step, result)
 
-        with using(self.rules):
+        with using(self.rules), adding(self.more_passes):
             return run(program, options=given, disable=left_out, check=check, observe=observed, **run_options)
+
+    @property
+    def steps(self) -> tuple[Pass, ...]:
+        """The pipeline of this compilation."""
+        return extended(PIPELINE, self.more_passes)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -194,7 +204,9 @@ class Compilation:
         digest = hashlib.sha256(self.texts["logical"].encode()).hexdigest()
         added = [r for t in self.rules.tables if t not in BUILTIN.tables for r in t.rules]
         rules = [f"{r.name}: {r.left} -> {r.right} {r.when}" for r in added] if self.options.rules else []
-        options = {**self.options.facts, **({"rules": rules} if rules else {})}
+        more = [f"{p.name} after {p.after}: {inspect.getsource(p.function)}" for p in self.more_passes]
+        told = {"rules": rules, "more_passes": more}
+        options = {**self.options.facts, **{name: texts for name, texts in told.items() if texts}}
         return {"intent_np": __version__, "source": f"sha256:{digest}", "options": options}
 
     def said(self, artifact: Artifact) -> Artifact:
@@ -231,10 +243,9 @@ class Compilation:
             with self.arena:
                 options = {"bind_class": bound_class(self.plan, generic_class(self.plan))}
                 trace = Trace()
-                program = self.lowered(
-                    self.normal, options=options, trace=trace, stop_after=LAST_SHARED, after=LAST_OF_ALL
-                )
-                self.texts |= levels(trace)
+                last = last_shared(self.steps)
+                program = self.lowered(self.normal, options=options, trace=trace, stop_after=last, after=LAST_OF_ALL)
+                self.texts |= levels(trace, self.steps)
         machine = executor(self.plan, self.target, program, self.arena, checking=self.options.check)
         return self.said(HostArtifact(self.plan, self.target, machine, texts=self.texts, facts=self.facts))
 
@@ -258,7 +269,7 @@ class Compilation:
         }
         with self.lock, self.arena:
             launch = self.lowered(self.normal, options=options, trace=trace, after=LAST_OF_ALL)
-            return launch, levels(trace)
+            return launch, levels(trace, self.steps)
 
     def variant(self, holds: VariantClass) -> Variant:
         """Compile one variant: from `bind_class` to a cubin."""
@@ -279,9 +290,9 @@ class Compilation:
         return Variant(plan, compiled.cubin, compiled.ptx, source, texts)
 
 
-def levels(trace: Trace) -> dict[str, str]:
+def levels(trace: Trace, steps: tuple[Pass, ...]) -> dict[str, str]:
     """The last program of each level behind the shared ones, as text."""
-    last = {p.target.name: trace.programs[p.name] for p in PIPELINE if p.name in trace.programs}
+    last = {p.target.name: trace.programs[p.name] for p in steps if p.name in trace.programs}
     return {level: show(program) for level, program in last.items() if level not in SHARED_LEVELS}
 
 
@@ -299,15 +310,14 @@ def _folder() -> Iterator[str]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _last_before_triton() -> str:
+def last_shared(steps: tuple[Pass, ...]) -> str:
     """The last pass that stays above the provider."""
-    shared: list[Pass] = [p for p in PIPELINE if p.target.name == "gpu"]
-    return shared[-1].name
+    return [p for p in steps if p.target.name == "gpu"][-1].name
 
 
 LAST_OF_ALL: Final = "find_in_place"
 """The last pass that does not ask for the class of calls."""
 
-LAST_SHARED: Final = _last_before_triton()
+LAST_SHARED: Final = last_shared(PIPELINE)
 
 __all__ = ["Artifact", "Compilation", "CompileOptions", "compile"]

@@ -39,6 +39,7 @@ def compile(
     option: PassOption = None,
     check: Check = False,
     rules: Annotated[list[str] | None, typer.Option("--rules", help="A file of rewrite rules to use as well.")] = None,
+    passes: Annotated[list[str] | None, typer.Option("--passes", help="A file of passes to run as well.")] = None,
     validate: Annotated[
         bool, typer.Option("--validate", help="Execute the program before and after every pass on generated arguments.")
     ] = False,
@@ -60,6 +61,8 @@ def compile(
         entry = customised(plain, constexpr, numerics, disable, option, check)
         if rules:
             entry = replace(entry, options={**entry.options, "rules": tuple(rules)})
+        if passes:
+            entry = replace(entry, options={**entry.options, "more_passes": tuple(passes)})
         entry = replace(entry, options={**entry.options, "validate": True}) if validate else entry
         folder = out if out is None or len(found) == 1 else out / entry.title
         if stop_after:

@@ -28,18 +28,20 @@ LEVELS: Final = ("normal", "grouped", "blocked", "gpu")
 def lowered(entry: Entry, stop_after: str, trace: Trace | None = None) -> Any:
     """The program of `entry` behind the pass `stop_after`, in the arena in force; `trace` records each pass."""
     from intent_np.compiler import CompileOptions
-    from intent_np.passes.pipeline import run
+    from intent_np.passes.loading import passes_of
+    from intent_np.passes.pipeline import adding, run
 
     chosen = CompileOptions(**entry.options)
     program = entry.kernel.capture(entry.constexprs, permissions=chosen.permissions)
-    return run(
-        program,
-        options=chosen.passes,
-        disable={*chosen.disable},
-        check=chosen.check,
-        stop_after=stop_after,
-        trace=trace,
-    )
+    with adding(passes_of(chosen.more_passes)):
+        return run(
+            program,
+            options=chosen.passes,
+            disable={*chosen.disable},
+            check=chosen.check,
+            stop_after=stop_after,
+            trace=trace,
+        )
 
 
 def lowered_launch(entry: Entry, stop_after: str) -> Callable[..., None]:

@@ -39,4 +39,19 @@ ROWS = (
         "Rules are proved by z3 before they rewrite a program.",
         "pip install {package}",
     ),
+    ErrorCode(
+        "E806",
+        USE,
+        "'{path}' gives no passes",
+        "A file of passes is a Python module that declares PASSES, a tuple of functions declared with @nanopass.",
+        "see specs/extending.md; {how}",
+    ),
+    ErrorCode(
+        "E807",
+        USE,
+        "the pass '{name}' has no place in the pipeline",
+        "A pass from outside stays in the language that the pass in front of it gives, and has a name of its own.",
+        "declare it with @nanopass(LANGUAGE, LANGUAGE, after=PASS); intent-np passes lists both",
+        "a pass behind one that gives its language",
+    ),
 )

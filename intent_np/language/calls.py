@@ -55,7 +55,7 @@ def call(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         if function.is_namespace:
             usage = " or ".join(m.usage for m in function.members.values())
             raise fail("E113", name=f"I.{function.name}", signature=usage, found="a call of a group of operations")
-        bound = bind(function.signature, f"I.{function.name}", function.usage, args, keywords)
+        bound = bind(function.signature, f"{function.home}{function.name}", function.usage, args, keywords)
         return function.meaning(*bound.args, **bound.kwargs)
     if isinstance(function, Callee):
         return helper(function, args, keywords)

@@ -23,8 +23,9 @@ from intent_np.errors import LanguageUseError, error
 class Intrinsic:
     """An operation of the language.  Members (`I.reduce.sum`) are operations of their own."""
 
-    def __init__(self, name: str, meaning: Callable[..., Any]) -> None:
+    def __init__(self, name: str, meaning: Callable[..., Any], home: str = "I.") -> None:
         self.name = name
+        self.home = home  # how its name is spelled: the language's own are names of `I`
         self.meaning = meaning
         self.signature = inspect.signature(meaning)
         self.members: dict[str, Intrinsic] = {}
@@ -33,7 +34,7 @@ class Intrinsic:
     @cached_property
     def usage(self) -> str:
         """How a call is spelled: `I.clamp(value, low, high)`."""
-        return f"I.{self.name}({_spelled(self.signature)})"
+        return f"{self.home}{self.name}({_spelled(self.signature)})"
 
     @property
     def is_namespace(self) -> bool:

@@ -31,8 +31,10 @@ class Pass:
         needed: str = "",
         permission: str = "",
         allowed: Allowed | None = None,
+        after: str = "",
     ) -> None:
         self.function, self.source, self.target, self.permission = function, source, target, permission
+        self.after = after  # of a pass from outside: the pass that it stands behind
         leads = f"leads from {source.name} to {target.name}"
         self.needed = needed or ("" if source is target else leads)  # why the pipeline can't do without it
         self.name = function.__name__
@@ -85,12 +87,19 @@ def _told(values: Sequence[Any]) -> str:
 
 
 def nanopass(
-    source: Language, target: Language, *, needed: str = "", permission: str = "", allowed: Allowed | None = None
+    source: Language,
+    target: Language,
+    *,
+    needed: str = "",
+    permission: str = "",
+    allowed: Allowed | None = None,
+    after: str = "",
 ) -> Callable[[Callable[..., Any]], Pass]:
     """Declare a function to be a pass from `source` to `target`.
 
     needed:      what a later pass needs it for, where it stays in its language and can't be left out all the same
     permission:  what the program must permit; without it the pass returns the program as it is
     allowed:     the values that options take, or the members of those that are mappings
+    after:       the pass that one from outside the package stands behind
     """
-    return lambda function: Pass(function, source, target, needed, permission, allowed)
+    return lambda function: Pass(function, source, target, needed, permission, allowed, after)

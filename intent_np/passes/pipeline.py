@@ -6,7 +6,9 @@ Run it all, or stop after a pass; print, check or time after any; disable what i
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -99,12 +101,50 @@ class Trace:
     seconds: dict[str, float] = field(default_factory=dict)
 
 
+_added: ContextVar[tuple[Pass, ...]] = ContextVar("passes from outside", default=())
+
+
+@contextmanager
+def adding(passes: tuple[Pass, ...]) -> Iterator[None]:
+    """Put passes from outside in force for what runs inside, each behind the pass that it names."""
+    token = _added.set(passes)
+    try:
+        yield
+    finally:
+        _added.reset(token)
+
+
+def steps() -> tuple[Pass, ...]:
+    """The pipeline with the passes from outside that are in force."""
+    return extended(PIPELINE, _added.get())
+
+
+def extended(pipeline: tuple[Pass, ...], added: tuple[Pass, ...]) -> tuple[Pass, ...]:
+    """A pipeline with more passes, each behind the pass that it names and in front of those added before it there.
+
+    Raises E807 where one has no place: no pass of that name in front, another language there, or a name that is taken.
+    """
+    found = list(pipeline)
+    for p in added:
+        names = [q.name for q in found]
+        at = names.index(p.after) + 1 if p.after in names else 0
+        if not at:
+            raise error("E807", name=p.name, found=f"after={p.after!r}", candidates=names)
+        if p.name in names:
+            raise error("E807", name=p.name, found="another pass of this name")
+        if not found[at - 1].target is p.source is p.target:
+            what = f"{p.source.name} to {p.target.name} behind {p.after}, which gives {found[at - 1].target.name}"
+            raise error("E807", name=p.name, found=f"a pass from {what}")
+        found.insert(at, p)
+    return tuple(found)
+
+
 def by_name(name: str) -> Pass:
     """The pass called `name`; `CompileError` with close names otherwise."""
-    for p in PIPELINE:
+    for p in steps():
         if p.name == name:
             return p
-    raise error("E703", name=name, candidates=[p.name for p in PIPELINE])
+    raise error("E703", name=name, candidates=[p.name for p in steps()])
 
 
 def run(
@@ -130,9 +170,10 @@ def run(
     for name, given in options.items():  # those of passes that are not reached as well
         by_name(name).judge(given)
     language = language_of(program)
-    begin = PIPELINE.index(by_name(after)) + 1 if after else 0
-    begin = next((i for i, p in enumerate(PIPELINE) if i >= begin and p.source is language), len(PIPELINE))
-    rest = PIPELINE[begin:]
+    known = steps()
+    begin = known.index(by_name(after)) + 1 if after else 0
+    begin = next((i for i, p in enumerate(known) if i >= begin and p.source is language), len(known))
+    rest = known[begin:]
     if stop_after and by_name(stop_after) not in rest:
         raise error("E710", name=stop_after, found=f"a {language.name} program{f' behind {after}' if after else ''}")
     for p in rest:
@@ -147,7 +188,7 @@ def run(
             if trace is not None:
                 trace.seconds[p.name] = time.perf_counter() - start
                 trace.programs[p.name] = program
-            if check and (problems := p.target.check(program)):
+            if (check or p.after) and (problems := p.target.check(program)):  # a pass from outside is always checked
                 raise error(
                     "E702",
                     language=p.target.name,

@@ -67,23 +67,28 @@ def _installed() -> RuleSet:
 
 def load(path: str) -> Table:
     """The table that a Python file declares; E803 if it declares none."""
+    return _table(module_of(path, "E803", "rules"), Path(path).stem, path)
+
+
+def module_of(path: str, code: str, what: str) -> ModuleType:
+    """The module in a Python file that declares `what`; the error of this code says why there is none."""
     file = Path(path)
     if not file.is_file():
-        raise error("E803", path=path, found="there is no such file", how="check the path")
+        raise error(code, path=path, found="there is no such file", how="check the path")
     # A name of its own: the file may be called as something that is imported already.
-    spec = importlib.util.spec_from_file_location(f"rules from {file.resolve()}", file)
+    spec = importlib.util.spec_from_file_location(f"{what} from {file.resolve()}", file)
     if spec is None or spec.loader is None:
-        raise error("E803", path=path, found="no Python file", how="name it *.py")
+        raise error(code, path=path, found="no Python file", how="name it *.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     try:
         spec.loader.exec_module(module)
     except Exception as e:
         span, found = place_in(spec.origin or path, e), f"{type(e).__name__}: {e}"
-        raise error("E803", span, path=path, found=found, how="it must be imported without error") from e
+        raise error(code, span, path=path, found=found, how="it must be imported without error") from e
     finally:
         del sys.modules[spec.name]
-    return _table(module, file.stem, path)
+    return module
 
 
 def _table(module: ModuleType, name: str, path: str) -> Table:

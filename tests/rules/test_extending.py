@@ -7,6 +7,7 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from intent_np import CompileOptions, compile
@@ -125,3 +126,64 @@ def test_json(outside: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (row,) = json.loads(printed)["kernels"]
     assert row["before"]["operations"] < row["after"]["operations"]
     assert row["lines"] > 0
+
+
+def test_a_pass_from_outside_runs_where_it_says(outside: Path) -> None:
+    (entry,) = entries(["lengths.py"])
+    plain = compile(entry.kernel, "cpu")
+    more = compile(entry.kernel, "cpu", options=CompileOptions(more_passes=("my_passes.py",)))
+    assert "rsqrt" not in plain.ir("gpu")
+    assert "rsqrt" in more.ir("gpu")
+    options = CompileOptions(more_passes=("my_passes.py",), passes={"root_by_reciprocal": {"enough": 0}})
+    assert compile(entry.kernel, "cpu", options=options).ir("gpu") == plain.ir("gpu")
+    left_out = CompileOptions(more_passes=("my_passes.py",), disable=("root_by_reciprocal",))
+    assert compile(entry.kernel, "cpu", options=left_out).ir("gpu") == plain.ir("gpu")
+    x, y, z = np.float32([3, 5]), np.float32([4, 12]), np.zeros(2, np.float32)
+    more(x, y, z)
+    np.testing.assert_allclose(z, [5, 13], rtol=1e-6)
+
+
+PASS = """
+from intent_np.extending import nanopass
+from intent_np.terms.core import replace
+from intent_np.terms.gpu import GPU
+from intent_np.terms.blocked import BLOCKED
+
+@nanopass({languages}, after="{after}")
+def mine(program):
+    return {result}
+
+PASSES = (mine,)
+"""
+PLACES = {
+    "no such pass": ("GPU, GPU", "contract_fmas", "program", "E807", "after='contract_fmas'"),
+    "another language": ("BLOCKED, BLOCKED", "contract_fma", "program", "E807", "which gives gpu"),
+    "leads elsewhere": ("BLOCKED, GPU", "order_programs", "program", "E807", "from blocked to gpu"),
+    "wrong result": (
+        "GPU, GPU",
+        "contract_fma",
+        "replace(program, coordinates=())",
+        "E702",
+        "used before it is defined",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PLACES)
+def test_a_wrong_pass_is_refused(case: str, outside: Path) -> None:
+    languages, after, result, code, told = PLACES[case]
+    (outside / "mine.py").write_text(PASS.format(languages=languages, after=after, result=result))
+    (entry,) = entries(["lengths.py"])
+    with pytest.raises(IntentError) as caught:
+        compile(entry.kernel, "cpu", options=CompileOptions(more_passes=("mine.py",)))
+    assert caught.value.code == code
+    assert told in str(caught.value)
+
+
+def test_an_operation_from_outside_is_called_by_its_name(outside: Path) -> None:
+    (outside / "wrong_call.py").write_text((outside / "lengths.py").read_text().replace(", y[:])", ")"))
+    (entry,) = entries(["wrong_call.py"])
+    with pytest.raises(IntentError, match="E113") as caught:
+        compile(entry.kernel, "cpu")
+    assert "hypot(a, b)" in str(caught.value)
+    assert "I.hypot" not in str(caught.value)
