@@ -6,6 +6,7 @@ reduce max of (load x[c] valid (c < N) fill -inf)
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ..rules.simplify import binder, node, substitute
@@ -26,21 +27,50 @@ def choose_fills(program: BlockedProgram) -> BlockedProgram:
     After blocking, which makes the masks, and before ranges are narrowed, which reads what is left of them.
     Preserves every value in valid lanes; only what padded lanes hold changes, and no result depends on it.
     """
+    effects = _Effects(program)
     for t in [t for t in find(program, Load) if t.valid is not None]:
         if t.type.is_float:
             # the selects stay until every fill is chosen: a load may turn into one that comes later in the list, and
             # what was dropped for its first fill would be missing under the second
-            tries = [_with_fill(program, t, f) for f in FILLS if holds(t.view.dtype, f)]
-            program = min(tries, key=lambda filled: _selects(drop_neutral(filled)))
-    return drop_neutral(program)
+            tries = [effects.filled(t, f) for f in FILLS if holds(t.view.dtype, f)]
+            effects.become(min(tries, key=lambda filled: _selects(*(drop_neutral(e) for e in filled.values()))))
+    return drop_neutral(effects.program())
 
 
-def _with_fill(program: Any, t: Load, fill: float) -> Any:
-    return substitute(program, {t: replace(t, fill=fill)}, everywhere=True)
+class _Effects:
+    """The effects of a program by position, and which of them each load is in: the others have nothing to do with
+    its fill."""
+
+    def __init__(self, program: BlockedProgram) -> None:
+        self.whole = program
+        self.now: list[Any] = [e for g in program.groups for e in g.effects]
+        self.places: dict[Any, dict[int, None]] = {}
+        self._place(range(len(self.now)))
+
+    def _place(self, positions: Iterable[int]) -> None:
+        for i in positions:
+            for t in find(self.now[i], Load):
+                self.places.setdefault(t, {})[i] = None
+
+    def filled(self, t: Load, fill: float) -> dict[int, Any]:
+        """The effects that the load is in, with another fill."""
+        new = {t: replace(t, fill=fill)}
+        return {i: substitute(self.now[i], new, everywhere=True) for i in self.places[t]}
+
+    def become(self, effects: dict[int, Any]) -> None:
+        changed = [i for i, e in effects.items() if e is not self.now[i]]
+        for i in changed:
+            self.now[i] = effects[i]
+        self._place(changed)
+
+    def program(self) -> BlockedProgram:
+        rest = iter(self.now)
+        groups = tuple(replace(g, effects=tuple(next(rest) for _ in g.effects)) for g in self.whole.groups)
+        return self.whole if groups == self.whole.groups else replace(self.whole, groups=groups)  # type: ignore[no-any-return]
 
 
-def _selects(program: Any) -> int:
-    return sum(is_op(t, "select") for t in walk(program))
+def _selects(*effects: Any) -> int:
+    return sum(is_op(t, "select") for t in walk(*effects))
 
 
 def _where_false(v: Any, q: Any) -> Any:

@@ -11,7 +11,7 @@ from ..rules.bounds import end
 from ..rules.facts import less
 from ..rules.simplify import node, substitute
 from ..terms.core import find
-from ..terms.index import Value, apply, conjuncts
+from ..terms.index import Value, apply, conjuncts, is_const
 from ..terms.normal import Axis, Coord, Final, Load, Recur, Store, Update
 from ..terms.ordered import evaluated
 
@@ -90,6 +90,8 @@ def injective(x: Value) -> Iterator[Axis]:
 def disjoint(s: Any, t: Any) -> bool:
     """Proof that no instance's access is to an element of another's: one dimension keeps them apart, or a condition
     that all instances share."""
+    if any(is_const(a) and is_const(b) and a is not b for a, b in zip(s.index, t.index, strict=True)):
+        return True
     uniform = {p for p in conjuncts(s.valid) if not p.lanes | p.needs}
     if any(node(apply("not", p)) in uniform for p in conjuncts(t.valid) if not p.lanes | p.needs):
         return True

@@ -25,7 +25,7 @@ def groups(effects: Sequence[Any]) -> tuple[Group, ...]:
     between = [*dependences(effects), *update_dependences(effects)]
     formed: list[_Cluster] = []
     used = loops_used(effects)
-    for cluster in _clusters(effects, between, used):
+    for cluster in _clusters(effects, between, used, {}):
         into = next((g for g in formed if g.takes(cluster)), None)
         if into is None:
             formed.append(cluster)
@@ -38,9 +38,14 @@ class _Cluster:
     """Effects by position, and what is known of them together."""
 
     def __init__(
-        self, effects: Sequence[Any], members: list[int], between: Iterable[Dependence], used: Sequence[Sequence[int]]
+        self,
+        effects: Sequence[Any],
+        members: list[int],
+        between: Iterable[Dependence],
+        used: Sequence[Sequence[int]],
+        known: dict[int, tuple[Axis, ...]],
     ) -> None:
-        self.effects, self.members, self.used = effects, members, used
+        self.effects, self.members, self.used, self.known = effects, members, used, known
         self.along = [d.along for d in between if d.along is not None and d.first in members]
         self.reads = {t for t in evaluated(*(effects[i] for i in self.performed)) if isinstance(t, Load)}
         self.workset = self._workset(members)
@@ -53,12 +58,16 @@ class _Cluster:
         return sorted({k for i in self.members for k in (i, *self.used[i])})
 
     def _workset(self, members: Iterable[int]) -> tuple[Axis, ...]:
-        found = program_axes(*((self.effects[i], *(self.effects[k] for k in self.used[i])) for i in members))
-        return tuple(a for a in found if all(a in own for own in self.along))
+        first, *others = (self._eligible(i) for i in members)
+        for own in others:
+            first = tuple(a for a in first if a in own)
+        return tuple(a for a in first if all(a in own for own in self.along))
 
     def _eligible(self, i: int) -> tuple[Axis, ...]:
         """The axes that one member could be spread over if nothing ordered its points."""
-        return program_axes((self.effects[i], *(self.effects[k] for k in self.used[i])))
+        if i not in self.known:
+            self.known[i] = program_axes((self.effects[i], *(self.effects[k] for k in self.used[i])))
+        return self.known[i]
 
     def takes(self, other: _Cluster) -> bool:
         """Whether one group does the work of both no worse than two."""
@@ -78,8 +87,13 @@ class _Cluster:
         self.workset = self._workset(self.members)
 
 
-def _clusters(effects: Sequence[Any], between: Iterable[Dependence], used: Sequence[Sequence[int]]) -> list[_Cluster]:
-    """The connected components of the dependences."""
+def _clusters(
+    effects: Sequence[Any],
+    between: Iterable[Dependence],
+    used: Sequence[Sequence[int]],
+    known: dict[int, tuple[Axis, ...]],
+) -> list[_Cluster]:
+    """The connected components of the dependences; `known` keeps the axes of each effect."""
     between = list(between)
     root = list(range(len(effects)))
 
@@ -95,7 +109,7 @@ def _clusters(effects: Sequence[Any], between: Iterable[Dependence], used: Seque
     for i, e in enumerate(effects):
         if changes(e):
             members.setdefault(find_root(i), []).append(i)
-    return [_Cluster(effects, found, between, used) for found in members.values()]
+    return [_Cluster(effects, found, between, used, known) for found in members.values()]
 
 
 def _ordered(effects: Sequence[Any], members: Sequence[int]) -> list[Any]:
@@ -107,7 +121,7 @@ def _ordered(effects: Sequence[Any], members: Sequence[int]) -> list[Any]:
     for i in members:
         between = [e for e in effects[last + 1 : i] if isinstance(e, Sync)]
         needed = [e for e in between if e in awaited]
-        if not needed and any(meet_again(s, t) for s in before for t in find(effects[i], (Store, Update))):
+        if between and not needed and any(meet_again(s, t) for s in before for t in find(effects[i], (Store, Update))):
             needed = between[-1:]
         out += needed
         before += find(effects[i], (Store, Update))

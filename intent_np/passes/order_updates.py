@@ -27,7 +27,9 @@ def update_dependences(effects: Sequence[Any]) -> Iterator[Dependence]:
     """The dependences in which an update takes part.  One of an ordered loop has those of its iterations, too."""
     used = loops_used(effects)
     inside = [evaluated(e, *(effects[k] for k in used[i])) for i, e in enumerate(effects)]
-    place = {t: i for i, e in enumerate(effects) for t in changing(e) if isinstance(t, Update)}
+    own = [changing(e) for e in effects]
+    updates = [any(isinstance(t, Update) for t in changed) for changed in own]
+    place = {t: i for i, changed in enumerate(own) for t in changed if isinstance(t, Update)}
     asked = {t.update for terms in inside for t in terms if isinstance(t, Found)}
     for i, e in enumerate(effects):
         for t in inside[i]:
@@ -37,7 +39,7 @@ def update_dependences(effects: Sequence[Any]) -> Iterator[Dependence]:
                 if isinstance(t, Load) and t.view is u.view and not disjoint(u, t):
                     yield Dependence(min(i, k), max(i, k), _points(u, t))
         for k in range(i + isinstance(e, Recur)):
-            for a, b in ((a, b) for a in changing(effects[k]) for b in changing(e)):
+            for a, b in ((a, b) for a in own[k] for b in own[i]) if updates[k] or updates[i] else ():
                 if isinstance(a, Update) or isinstance(b, Update):
                     if conflict(a, b) and not (_commute(a, b) and not asked & {a, b}):
                         yield Dependence(k, i, _points(a, b))
