@@ -195,12 +195,12 @@ def unify(operator: str, operands: Sequence[Operand]) -> tuple[Value, ...]:
 
 
 def _cast_one(a: DType, b: DType) -> str:
-    """Which of two dtypes to cast where one is an index: what a proof may read stays one."""
+    """Which of two dtypes to cast where one is an index, whose cast to an integer may wrap and proves nothing."""
     other = b if a is index else a
     if index not in (a, b):
         return ""
     if other.is_integer:
-        return f"cast the {other} side, I.cast(value, I.index): a cast of the index may wrap, and proves nothing"
+        return f"cast the {other} to index: I.cast(value, I.index)"
     return f"cast the index: I.cast(value, I.{other})"
 
 
