@@ -195,14 +195,14 @@ def test_compile_stops_after_a_pass_and_opt_goes_on_from_there(capsys, tmp_path)
 def test_passes_are_run_in_their_own_language_with_their_own_options(capsys, tmp_path) -> None:
     file = tmp_path / "relu.normal"
     file.write_text(RELU)
-    code, _, err = run(capsys, "opt", str(file), "--pass", "online", "--pass", "emit")
+    code, _, err = run(capsys, "opt", str(file), "--pass", "bind_class", "--pass", "emit")
     assert code == USAGE
     assert "emit reads blocked, not normal" in err
-    code, _, err = run(capsys, "opt", str(file), "--pass", "onlin")
+    code, _, err = run(capsys, "opt", str(file), "--pass", "bind_clas")
     assert code == USAGE
-    assert "did you mean 'online'?" in err
+    assert "did you mean 'bind_class'?" in err
     assert run(capsys, "opt", str(file), "--pass", "form_groups", "--option", "form_groups.serial=error")[0] == OK
-    assert run(capsys, "opt", str(file), "--pass", "online", "--option", "online.speed=3")[0] == USAGE
+    assert run(capsys, "opt", str(file), "--pass", "bind_class", "--option", "bind_class.speed=3")[0] == USAGE
 
 
 def test_what_the_pipeline_needs_is_not_disabled(capsys) -> None:

@@ -6,6 +6,7 @@ was wrong; 3 a lower compiler, the driver or an optional package failed.
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
     from intent_np.errors import IntentError
 
 OK, FAILED, USAGE, PROVIDER = 0, 1, 2, 3
+
+_OF_FILES = {
+    errno.ENOENT, errno.EACCES, errno.EPERM, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENOSPC, errno.EROFS,
+    errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTEMPTY, errno.EFBIG, errno.EDQUOT,
+}  # fmt: skip
 
 
 def main(argv: Sequence[str] | None = None) -> NoReturn:
@@ -35,11 +41,12 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
         sys.exit(exit_code(problem))
     except (BrokenPipeError, KeyboardInterrupt) as stop:
         sys.exit(_stopped(stop))
-    except Exception as defect:
+    except Exception as problem:
         if debug:
             raise
-        report(_as_error(defect), as_json)
-        sys.exit(FAILED)
+        found = _of_file(problem) or _as_error(problem)
+        report(found, as_json)
+        sys.exit(exit_code(found))
     sys.exit(OK)
 
 
@@ -49,6 +56,16 @@ def _stopped(stop: BaseException) -> int:
         sys.stderr.close()
         return OK
     return 130  # what a shell reports for an interrupt
+
+
+def _of_file(problem: Exception) -> IntentError | None:
+    """E010 for what the system says of a file or folder that was named."""
+    from intent_np.errors import error
+
+    if not isinstance(problem, OSError) or problem.errno not in _OF_FILES:
+        return None
+    path = problem.filename if isinstance(problem.filename, str) else "an output"
+    return error("E010", path=path, reason=problem.strerror or str(problem))
 
 
 def _as_error(defect: Exception) -> IntentError:

@@ -13,7 +13,7 @@ def bisect(
     place: Place,
     extent: Annotated[list[str] | None, typer.Option("--extent", "-e", help="NAME=SIZE; repeat for several.")] = None,
     given: Annotated[list[str] | None, typer.Option("--input", help="PARAMETER=FILE.npy or =NUMBER.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of generated inputs.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of generated inputs.")] = 0,
     layout: Annotated[str, typer.Option(help="Memory layout of generated arrays.")] = "contiguous",
     values: Annotated[str, typer.Option(help="Distribution of generated inputs.")] = "integers",
     holds: Annotated[

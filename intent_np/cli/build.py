@@ -38,8 +38,11 @@ def build(
     from intent_np.corpus.build import FINE, jobs, write_manifest
     from intent_np.corpus.cases import entries
     from intent_np.corpus.report import write_report
+    from intent_np.target import resolve
 
+    resolve(target)  # a wrong name is told once, not for every kernel
     work = jobs(entries(corpus, keep_going=True), target, out, machines() if verify else (), thorough)
+    out.mkdir(parents=True, exist_ok=True)
     records = run_with_progress(work, workers, time_limit)
     manifest = write_manifest(records, target, out)
     page = write_report(manifest, out)

@@ -33,10 +33,13 @@ def check(
     from intent_np.cli import FAILED
     from intent_np.cli.compile import customised
     from intent_np.cli.output import print_json
+    from intent_np.cli.run import named_extents
     from intent_np.corpus.cases import entries
 
     results = []
-    for plain in entries(places):
+    found_entries = entries(places)
+    named_extents(found_entries, extent)
+    for plain in found_entries:
         entry = customised(plain, constexpr, numerics, None, None, False)
         calls = list(calls_of(entry, extent, given, thorough))
         results.append((entry, len(calls), checked(entry, calls)))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from intent_np.cli.arguments import extents, scalars
+from intent_np.cli.arguments import scalars
 
 if TYPE_CHECKING:
     from intent_np.corpus.cases import Entry
@@ -51,11 +51,16 @@ def compile(
     variant and one for contiguous arrays of the sizes given, or of the first that the corpus times.
     """
     from intent_np.cli.output import print_json
+    from intent_np.cli.run import named_extents
     from intent_np.corpus.cases import entries
 
     if validate and stop_after:
         raise typer.BadParameter("a whole compilation is validated", param_hint="--validate")
+    if stop_after and (show or out):
+        told = "only the program behind it is printed: leave out --print and --out"
+        raise typer.BadParameter(told, param_hint="--stop-after")
     found = entries([place])
+    sizes = named_extents(found, extent)
     results: list[dict[str, Any]] = []
     for plain in found:
         entry = customised(plain, constexpr, numerics, disable, option, check)
@@ -68,7 +73,7 @@ def compile(
         if stop_after:
             texts = {f"after {stop_after}": lowered_text(entry, stop_after)}
         else:
-            texts = compiled_texts(entry, target, extents(extent), show or [], folder)
+            texts = compiled_texts(entry, target, sizes, show or [], folder)
         results.append({"kernel": entry.title, "target": target, "texts": texts, "saved": folder and str(folder)})
     if as_json:
         print_json({"kernels": results})

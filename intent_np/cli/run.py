@@ -23,7 +23,7 @@ def run(
     target: TargetName = "auto",
     extent: Annotated[list[str] | None, typer.Option("--extent", "-e", help="NAME=SIZE; repeat for several.")] = None,
     given: Given = None,
-    seed: Annotated[int, typer.Option(help="Seed of generated inputs.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of generated inputs.")] = 0,
     layout: Annotated[str, typer.Option(help="Memory layout of generated arrays.")] = "contiguous",
     values: Annotated[str, typer.Option(help="Distribution of generated inputs.")] = "normal",
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the outputs to this .npz file.")] = None,
@@ -85,15 +85,22 @@ def run(
 
 def extents_of(entry: Entry, texts: list[str] | None) -> dict[str, int]:
     """The extents of the command line over those of the corpus: its first small call without an empty axis or a 1."""
-    from intent_np.cli.arguments import extents
-
     small = entry.case.small if entry.case else ()
     usual = next((sizes for sizes in small if min(sizes.values()) > 1), small[0] if small else {})
+    return {**usual, **named_extents([entry], texts)}
+
+
+def named_extents(entries: list[Entry], texts: list[str] | None) -> dict[str, int]:
+    """The extents of the command line; a usage error for a name that no shape of the kernels has."""
+    from intent_np.cli.arguments import extents
+
     asked = extents(texts)
-    shapes = " ".join(str(size) for p in entry.kernel.parameters if p.kind == "view" for size in p.shape)
-    if unknown := set(asked) - {*usual, *re.findall(r"[A-Za-z_]\w*", shapes)}:
+    known = {name for entry in entries if entry.case for sizes in entry.case.small for name in sizes}
+    views = [p for entry in entries if entry.kernel is not None for p in entry.kernel.parameters if p.kind == "view"]
+    known |= {name for p in views for size in p.shape for name in re.findall(r"[A-Za-z_]\w*", str(size))}
+    if unknown := set(asked) - known:
         raise typer.BadParameter(f"no shape has {', '.join(sorted(unknown))}", param_hint="--extent")
-    return {**usual, **asked}
+    return asked
 
 
 def make_arguments(
@@ -113,8 +120,10 @@ def make_arguments(
     files = pairs(given, "--input")
     try:
         loaded = {name: np.load(text) if text.endswith(".npy") else scalar(text) for name, text in files.items()}
-    except (OSError, ValueError) as problem:
+    except OSError as problem:
         raise typer.BadParameter(str(problem), param_hint="--input") from None
+    except ValueError:  # NumPy proposes to unpickle what it can't read
+        raise typer.BadParameter("a file named is no .npy file of numbers", param_hint="--input") from None
     for parameter in entry.kernel.parameters:
         if parameter.kind == "view" and not isinstance(loaded.get(parameter.name, np.empty(0)), np.ndarray):
             raise typer.BadParameter(f"'{parameter.name}' is an array: name a FILE.npy", param_hint="--input")
@@ -124,7 +133,7 @@ def make_arguments(
         sizes = {**promises.sizes(sizes), **sizes}
     try:
         made = arguments(entry.case or entry.kernel, {**entry.constexprs, **sizes}, seed, layout, values)
-    except ValueError as problem:
+    except (ValueError, MemoryError) as problem:
         raise typer.BadParameter(f"{problem}; sizes are given as --extent NAME=SIZE", param_hint="--extent") from None
     if promises and not promises.possible(sizes):
         told = "no arguments of these sizes keep what the kernel is promised"

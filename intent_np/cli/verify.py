@@ -26,8 +26,13 @@ def verify(
     from intent_np.cli.output import print_json
     from intent_np.corpus.build import FINE, counted, jobs
     from intent_np.corpus.cases import entries
+    from intent_np.corpus.lowering import LEVELS
+    from intent_np.target import resolve
 
     chosen = tuple(machine) if machine else machines()
+    for one in chosen:
+        if one not in LEVELS:
+            resolve(one)  # a wrong name is told once, not for every kernel
     work = jobs(entries(corpus, keep_going=True), "", None, chosen, thorough)
     records = run_with_progress(work, workers, time_limit)
     if as_json:

@@ -92,7 +92,8 @@ def entries(places: Iterable[str], keep_going: bool = False) -> list[Entry]:
         present = [entry for file in _files(path) for entry in _of_file(file, keep_going)]
         matching = [entry for entry in present if name in ("", entry.name)]
         if not matching:
-            raise error("E008", path=text, name=name or "any", candidates=[entry.name for entry in present])
+            which = f"kernel '{name}'" if name else "kernel"
+            raise error("E008", path=text, which=which, name=name, candidates=[entry.name for entry in present])
         found |= {(entry.path, entry.name): entry for entry in matching}
     return list(found.values())
 
@@ -111,13 +112,14 @@ def _files(path: Path) -> Iterator[Path]:
 def _of_file(path: Path, keep_going: bool) -> Iterator[Entry]:
     try:
         module = load(path)
+        cases = _cases(module, path)
     except IntentError:
         if not keep_going:
             raise
         yield Entry(path, path.stem, UNREADABLE, None)
         return
-    if hasattr(module, "CASES"):
-        for case in module.CASES:
+    if cases is not None:
+        for case in cases:
             yield Entry(path, path.stem, case.name, case.kernel, case.constexprs, case.options, case)
         return
     from intent_np.language import Kernel
@@ -126,6 +128,20 @@ def _of_file(path: Path, keep_going: bool) -> Iterator[Entry]:
         # A kernel that the file imports belongs to the file that it comes from.
         if isinstance(value, Kernel) and value.function.__module__ == module.__name__:
             yield Entry(path, path.stem, name, value)
+
+
+def _cases(module: ModuleType, path: Path) -> tuple[Any, ...] | None:
+    """The cases that a file lists, None where it lists none; E007 for a list of anything else."""
+    from intent_np.testing import Case
+
+    listed = getattr(module, "CASES", None)
+    if listed is None:
+        return None
+    others = [c for c in listed if not isinstance(c, Case)] if isinstance(listed, list | tuple) else [listed]
+    if others:
+        reason = f"CASES is a list of intent_np.testing.Case, and {others[0]!r} is none"
+        raise error("E007", path=str(path), reason=reason, fix="write CASES = [Case(kernel, ...), ...]")
+    return tuple(listed)
 
 
 def load(path: Path) -> ModuleType:
@@ -176,7 +192,7 @@ def _load_script(path: Path, name: str) -> ModuleType:
     # A name of its own, so that a user's `select.py` does not take the place of a standard module.
     spec = importlib.util.spec_from_file_location(f"intent_np_script_{name}", path)
     if spec is None or spec.loader is None:
-        raise error("E007", path=str(path), reason="it is no Python file")
+        raise error("E007", path=path.name, reason="it is no Python file")
     if spec.name in sys.modules and sys.modules[spec.name].__file__ == str(path):
         return sys.modules[spec.name]
     module = importlib.util.module_from_spec(spec)

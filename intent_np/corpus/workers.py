@@ -6,6 +6,7 @@ dies, or is ended when its job exceeds the time limit.  Functions and jobs must 
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import sys
@@ -23,6 +24,7 @@ Job = TypeVar("Job")
 Value = TypeVar("Value")
 
 _END: Any = object()
+_SAFE = "PYTHONSAFEPATH"
 # A fresh interpreter: a fork would copy the locks of this process's threads, such as a progress bar's.
 _CONTEXT = multiprocessing.get_context("spawn")
 
@@ -120,9 +122,23 @@ def _start(function: Callable[[Any], Any], memory_limit: int) -> _Worker:
     # The log goes by its path in /proc: a spawned process inherits no descriptors.
     path = f"/proc/{os.getpid()}/fd/{log.fileno()}"
     process = _CONTEXT.Process(target=_serve, args=(theirs, function, memory_limit, path), daemon=True)
-    process.start()
+    with _apart_from_the_working_directory():
+        process.start()
     theirs.close()  # so that the death of the worker is an end of file on our side
     return _Worker(process, ours, log)
+
+
+@contextlib.contextmanager
+def _apart_from_the_working_directory() -> Iterator[None]:
+    """Started here, an interpreter imports no file of the working directory, such as somebody's `select.py`, in the
+    place of a module of Python."""
+    before = os.environ.get(_SAFE)
+    os.environ[_SAFE] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_SAFE]
 
 
 def _death(code: int | None, words: str) -> str:
@@ -134,6 +150,7 @@ def _serve(pipe: Connection, function: Callable[[Any], Any], memory_limit: int, 
     """The life of a worker: answer jobs until the pipe closes."""
     import resource
 
+    os.environ.pop(_SAFE, None)  # it was for this process alone
     resource.setrlimit(resource.RLIMIT_DATA, (memory_limit, memory_limit))
     output = os.open(log, os.O_WRONLY | os.O_APPEND)
     for stream in (sys.stdout, sys.stderr):

@@ -59,7 +59,7 @@ ROWS = (
     ErrorCode(
         "E008",
         USE,
-        "'{path}' has no kernel '{name}'",
+        "'{path}' has no {which}",
         "A kernel is a function decorated with @intent.kernel, or an entry of the list CASES.",
         "name one of the kernels that the file has",
     ),
@@ -70,5 +70,12 @@ ROWS = (
         "A program, its source and its artifact belong to one kernel.",
         "name one of the kernels that it launches",
         "a kernel",
+    ),
+    ErrorCode(
+        "E010",
+        USE,
+        "'{path}' cannot be read or written: {reason}",
+        "What was asked for needs this file or folder.",
+        "name another, or give this one the permissions and the room that it needs",
     ),
 )

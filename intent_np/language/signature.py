@@ -85,6 +85,9 @@ def parameters(function: types.FunctionType, source: Source) -> tuple[Parameter,
         except Exception as problem:
             from intent_np.errors import IntentError
 
+            for one in getattr(problem, "errors", ()):
+                if one.span is not None and one.span.file == "<string>":  # an annotation that was kept as text
+                    one.span = source.span(a.annotation or a)
             found = f"{type(problem).__name__}: {problem}"
             errors.add(problem if isinstance(problem, IntentError) else error("E104", span, name=a.arg, found=found))
     if source.tree.returns is not None and function.__annotations__.get("return") not in (None, "None"):
