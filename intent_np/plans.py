@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .language.signature import Scalar, ViewParameter, shape_terms
 from .passes.blocks import sides
 from .passes.groups import groups
+from .passes.keep_states import too_long
 from .passes.roles import axes, resident_limit
 from .rules.magnitude import large_indices
 from .rules.simplify import substitute
@@ -77,10 +78,14 @@ def kernel_plan(
         resident=resident_extents(program),
         short=short_extents(program),
         indices=tuple(UNBOUNDED if t is None else expression(t) for t in large_indices(program.effects)),
-        workspaces=tuple(
-            tuple(map(expression, v.shape)) for v in program.parameters if isinstance(v, View) and v.mode == "workspace"
-        ),
+        workspaces=tuple(tuple(map(expression, v.shape)) for v in _workspaces(program)),
     )
+
+
+def _workspaces(program: Program) -> Iterator[View]:
+    """Memory of the kernel's own, that of states among it, which short ones need not."""
+    yield from (v for v in program.parameters if isinstance(v, View) and v.mode == "workspace")
+    yield from (memory.view for memory in too_long(program).values())
 
 
 def resident_extents(program: Program) -> tuple[str, ...]:
@@ -92,6 +97,9 @@ def resident_extents(program: Program) -> tuple[str, ...]:
         if a not in g.workset and isinstance(a.hi, Extent) and is_const(a.lo, 0)
         and resident_limit(a, g.effects) == RESIDENT_LIMIT
     ]  # fmt: skip
+    # what is carried in a fragment where it is short
+    held = (a for memory in too_long(program).values() for a in memory.inner)
+    names += [a.hi.name for a in held if isinstance(a.hi, Extent) and is_const(a.lo, 0)]
     return tuple(dict.fromkeys(names))
 
 

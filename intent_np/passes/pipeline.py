@@ -31,6 +31,7 @@ from .find_in_place import find_in_place
 from .form_groups import form_groups
 from .forward_stores import forward_stores
 from .inline_calls import inline_calls
+from .keep_states import keep_states
 from .lay_out_buffers import lay_out_buffers
 from .legalize_dot import legalize_dot
 from .legalize_reduce import legalize_reduce
@@ -60,6 +61,7 @@ PIPELINE: tuple[Pass, ...] = (
     copy_first,
     find_in_place,
     bind_class,
+    keep_states,
     stage_stores,
     form_groups,
     # grouped

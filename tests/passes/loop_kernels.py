@@ -147,6 +147,50 @@ def long_rows(x: I.In[I.f32, ("T", "N")], y: I.Out[I.f32, ("T", "N")]):
         y[t, :] = x[t, :] * total
 
 
+@case(x=few(5, 60), y=blank(5, 60))
+@intent.kernel
+def long_state(x: I.In[I.f32, ("T", "N")], y: I.Out[I.f32, ("T", "N")]):
+    """What is carried is of unknown extent, and each iteration needs it whole."""
+    h = I.zeros((x.shape[1],), I.f32)
+    for t in range(1, x.shape[0]):
+        h = h / (1.0 + I.reduce.sum(h * h, axis=0)) + x[t, :]
+        y[t, :] = h
+
+
+@case(w=few(12, 12), x=few(4, 12), y=blank(4, 12), last=blank(12), rounds=blank())
+@intent.kernel
+def long_mixed(
+    w: I.In[I.f32, ("N", "N")], x: I.In[I.f32, ("T", "N")], y: I.Out[I.f32, ("T", "N")], last: I.Out[I.f32, ("N",)],
+    rounds: I.Out[I.f32, ()],
+):  # fmt: skip
+    """Carried at two places, by a loop that ends by what it carries."""
+    h, t = I.zeros((x.shape[1],), I.f32), 0
+    total = I.cast(0.0, I.f32)
+    while t < x.shape[0] and I.reduce.max(h, axis=0) < 50.0:
+        h = I.matvec(w[:, :], h, acc_dtype=I.f32) * 0.5 + x[t, :]
+        total = total + I.reduce.sum(h, axis=0)
+        y[t, :] = h
+        t = t + 1
+    last[:] = h
+    rounds[()] = total
+
+
+@case(x=few(3, 5, 9), k=few(3, 5, 7), first=few(3, 7, 9), out=blank(3, 5, 9), final=blank(3, 7, 9))
+@intent.kernel
+def long_matrix(
+    x: I.In[I.f32, ("B", "T", "V")], k: I.In[I.f32, ("B", "T", "K")], first: I.In[I.f32, ("B", "K", "V")],
+    out: I.Out[I.f32, ("B", "T", "V")], final: I.Out[I.f32, ("B", "K", "V")],
+):  # fmt: skip
+    """A matrix that each time changes: its columns are instances."""
+    for b in I.parallel(I.domain(0, x.shape[0])):
+        state = first[b, :, :]
+        for t in range(x.shape[1]):
+            missing = x[b, t, :] - I.vecmat(k[b, t, :], state, acc_dtype=I.f32)
+            state = 0.5 * state + I.outer(k[b, t, :], 0.25 * missing, acc_dtype=I.f32)
+            out[b, t, :] = I.vecmat(k[b, t, :], state, acc_dtype=I.f32)
+        final[b, :, :] = state
+
+
 # ---- effects
 
 
