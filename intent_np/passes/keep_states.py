@@ -56,7 +56,7 @@ class Memory(NamedTuple):
     inner: tuple[Axis, ...]
 
     @property
-    def index(self) -> tuple[Any, ...]:
+    def place(self) -> tuple[Any, ...]:
         return tuple(node(sub(Coord(a), a.lo)) for a in self.axes)
 
 
@@ -123,7 +123,7 @@ class _Kept:
     def _store(self, s: Carry, memory: Memory, value: Any) -> Store:
         again = self.count.setdefault(memory.view, 0)
         self.count[memory.view] += 1
-        return inherit(s, Store(memory.view, memory.index, value, None, again))  # type: ignore[return-value]
+        return inherit(s, Store(memory.view, memory.place, value, None, again))  # type: ignore[return-value]
 
     def _recur(self, e: Recur) -> list[Any]:
         """A loop without the states that stand in memory, behind what they start as."""
@@ -136,7 +136,7 @@ class _Kept:
         for k, i in enumerate(rest):
             s = e.states[i]
             self.done[s] = named(replace(s, slice=turn, position=k), arena().names.get(s, "state"))
-        self.done |= {s: inherit(s, Load(memory.view, memory.index, after=begin)) for s, memory in kept.items()}
+        self.done |= {s: inherit(s, Load(memory.view, memory.place, after=begin)) for s, memory in kept.items()}
         inside = list(self.effects(e.effects))
         yields = {s: self.value(y) for s, y in zip(e.states, e.yields, strict=True)}
         inside += self._replaced(kept, yields)
@@ -146,7 +146,7 @@ class _Kept:
         new = self.done[e] = inherit(e, Recur(turn, states, starts, ends, tuple(inside), condition))
         for i, s in enumerate(e.states):
             if s in kept:
-                left: Any = Load(kept[s].view, kept[s].index, after=new)  # type: ignore[arg-type]
+                left: Any = Load(kept[s].view, kept[s].place, after=new)  # type: ignore[arg-type]
             else:
                 left = new.final(rest.index(i))  # type: ignore[attr-defined]
             self.done[e.final(i)] = inherit(e.final(i), left)
@@ -161,5 +161,5 @@ class _Kept:
         self.parameters += [m.view for m in aside.values()]
         made = [self._store(s, memory, yields[s]) for s, memory in aside.items()]
         for (s, memory), store in zip(kept.items(), tuple(made), strict=True):
-            made.append(self._store(s, memory, Load(store.view, memory.index, after=store)))
+            made.append(self._store(s, memory, Load(store.view, memory.place, after=store)))
         return made
