@@ -16,6 +16,7 @@ from ..rules.simplify import node
 from ..terms import logical as L
 from ..terms.index import Value, add, const, is_const, le, lt, select, sub
 from ..terms.normal import Axis, Coord, Part, Proj, Reduce, Scan, builtin_name
+from .captures import carried
 from .lower_regions import Positions, RegionLowering, refused
 
 Asked = tuple[Any, Positions]
@@ -29,8 +30,6 @@ class ScanLowering(RegionLowering):
 
     def scan(self, v: L.TensorScan, component: int, where: Positions) -> Generator[Asked, Any, Any]:
         """Component `component` of the prefix at `where`."""
-        if v.operands:
-            raise refused(v, "a combine operand that is known only at run time")
         place, extent = where[v.dimension], self.at(combined_extent(v), ())
         if is_const(extent, 1):
             return v.identities[component] if v.exclusive else (yield self.fitted(v.values[component], where))
@@ -50,8 +49,11 @@ class ScanLowering(RegionLowering):
             if inside is not None:
                 member = node(select(inside, self.guarded(member, inside), identity))
             values.append(member)
-        made = Scan(axis, v.combine, tuple(values), v.identities, v.reverse)
-        return made if len(values) == 1 else Proj(made, component)
+        used = []
+        for o in v.operands:
+            used.append((yield o, ()))
+        made = Scan(axis, *carried(v.combine, tuple(values), v.identities, tuple(used)), v.reverse)
+        return made if len(made.values) == 1 else Proj(made, component)
 
     def _axis_of(self, place: Value, extent: Value) -> Any:
         """The axis whose coordinate `place` is, if it runs over all members of the scanned one."""

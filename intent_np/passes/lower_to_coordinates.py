@@ -38,6 +38,7 @@ from ..terms.normal import (
     identity,
 )
 from .base import nanopass
+from .captures import carried
 from .lower_buffers import Buffers
 from .lower_compressed import CompressedLowering
 from .lower_loops import LoopLowering, Wanted, guarded
@@ -325,15 +326,15 @@ class _Lowering(LoopLowering, CompressedLowering, RecordLowering):
         return total
 
     def _reduce(self, v: L.TensorReduce, where: Positions) -> Generator[Asked, Any, Any]:
-        if v.operands:
-            raise error("E708", _span(v), construct="a combine operand that is known only at run time")
         shape = L.broadcast(tuple(L.shape_of(x) for x in v.values))
         d = (self._merged(v.values, len(shape))[v.dimension]) or L.Domain(const(0), shape[v.dimension])
         outer = where[: v.dimension], where[v.dimension + v.keepdims :]
         a = self.axis(d, frozenset().union(*(p.lanes for p in (*outer[0], *outer[1]))))
         inside = (*outer[0], self.position(d, a), *outer[1])
         values = yield from elements.every(self.fitted(x, inside) for x in v.values)
-        return Reduce(a, v.combine, values, v.identities)
+        used = yield from elements.every((o, ()) for o in v.operands)
+        made = Reduce(a, *carried(v.combine, values, v.identities, used))
+        return Proj(made, 0) if v.operands and len(v.values) == 1 else made
 
     def _contract(self, v: L.TensorContract, where: Positions) -> Generator[Asked, Any, Any]:
         taken = frozenset().union(*(p.lanes for p in where)) if where else frozenset()

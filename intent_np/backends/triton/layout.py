@@ -19,9 +19,15 @@ def wrap(line: str, indent: str = "", width: int = WIDTH) -> list[str]:
     """`line`, without its indentation, as lines that fit; a piece without a place to break stays long."""
     if len(indent) + len(line) <= width:
         return [indent + line]
-    target = re.match(r"[\w, ]+ [-+*]?= ", line)
+    target = re.match(r"[\w, ]+ [-+*]?= |return ", line)
     head = target[0] if target else ""
     body = line[len(head) :]
+    results = _split(body, ",") if head == "return " else []
+    if len(results) > 1:
+        lines = [f"{indent}{head}("]
+        for r in results:
+            lines += _with_tail(wrap(r.strip(), indent + STEP, width - 1), ",")
+        return [*lines, f"{indent})"]
     opened = _closing_bracket(body)
     if opened is not None:
         inner = body[opened + 1 : -1]
