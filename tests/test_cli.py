@@ -531,3 +531,11 @@ def test_bisect_names_a_wrong_pass(capsys, monkeypatch) -> None:
     assert code == FAILED
     assert json.loads(text)["wrong"] == "narrow_ranges"
     assert run(capsys, "bisect", place, "--class", "other")[0] == USAGE
+
+
+def test_compile_prints_plans_with_their_costs(capsys) -> None:
+    code, out, _ = run(capsys, "compile", "kernels/norms.py:layer_norm", "--plans", "-e", "M=1024", "-e", "N=65536")
+    assert code == OK
+    assert "group of y\n*" in out
+    assert "columns@1 columns@2 columns@3" in out
+    assert "memory" in out

@@ -43,6 +43,9 @@ def compile(
     validate: Annotated[
         bool, typer.Option("--validate", help="Execute the program before and after every pass on generated arguments.")
     ] = False,
+    plans: Annotated[
+        bool, typer.Option("--plans", help="Print the plans of each execution group and their costs, and no program.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Compile a kernel, or all of a file, and print its source, or the levels asked for.
@@ -70,7 +73,9 @@ def compile(
             entry = replace(entry, options={**entry.options, "more_passes": tuple(passes)})
         entry = replace(entry, options={**entry.options, "validate": True}) if validate else entry
         folder = out if out is None or len(found) == 1 else out / entry.title
-        if stop_after:
+        if plans:
+            texts = {"plans": plans_text(entry, extents(extent))}
+        elif stop_after:
             texts = {f"after {stop_after}": lowered_text(entry, stop_after)}
         else:
             texts = compiled_texts(entry, target, sizes, show or [], folder)
@@ -153,6 +158,27 @@ def lowered_text(entry: Entry, stop_after: str) -> str:
 
     with Arena():
         return show(lowered(entry, find_pass(stop_after).name))
+
+
+def plans_text(entry: Entry, given: Mapping[str, int]) -> str:
+    """What could be recomputed or kept in each group, with its costs on an H200, the cheapest first.
+
+    For contiguous arrays of the given extents; those that are not given are long.
+    """
+    from intent_np.compiler import LAST_OF_ALL, Compilation, CompileOptions
+    from intent_np.planning.explain import explained, text
+    from intent_np.plans import bound_class
+    from intent_np.runtime.examples import class_of
+    from intent_np.runtime.plan import generic_class
+    from intent_np.target import SM_90
+
+    made = Compilation(entry.kernel, SM_90, dict(entry.constexprs), CompileOptions(**entry.options))
+    sizes = {**next(iter(entry.sizes), {}), **given}
+    holds = class_of(made.plan, sizes) if sizes else generic_class(made.plan)
+    options = {"bind_class": bound_class(made.plan, holds)}
+    with made.arena:
+        program = made.lowered(made.normal, options=options, after=LAST_OF_ALL, stop_after="spread_members")
+        return text(explained(program, sizes=sizes))
 
 
 def one_entry(place: str) -> Entry:

@@ -52,7 +52,7 @@ PARTS: Final = (
     Part("passes.md", "passes", "intent_np.documentation.passes:pass_table", ("kernels", "specs/small_programs.py")),
     Part("../README.md", "softmax", TRITON, ("kernels/softmax.py:softmax",)),
     *(Part("generated.md", place.partition(":")[2], TRITON, (place,)) for place in SHOWN),
-    *(Part(f"{name}.md", "grammar", "intent_np.documentation.grammar:grammar", (name,)) for name in LEVELS),
+    *(Part(f"{name}.md", "grammar", "intent_np.documentation.grammar:grammar", (name,)) for name in (*LEVELS, "plan")),
 )
 
 

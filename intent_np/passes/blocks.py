@@ -115,8 +115,9 @@ def planned(every: list[Axis]) -> tuple[dict[Axis, int], set[Axis]] | None:
     return {a: a.block for a in every}, {a for a in every if a.role == "whole"}
 
 
-def block_extents(group: Group) -> tuple[dict[Axis, int], set[Axis]]:
-    """The extent of each axis' fragment, and the axes that are whole in theirs, by rules of thumb."""
+def block_extents(group: Group, walked: Iterable[Axis] = ()) -> tuple[dict[Axis, int], set[Axis]]:
+    """The extent of each axis' fragment, and the axes that are whole in theirs, by rules of thumb; those `walked` are
+    not."""
     every = axes(group.effects)
     contracts = list(find(group.effects, Contract))
     carried = {a for r in loops(group.effects) for s in r.states for a in s.varies}
@@ -124,7 +125,7 @@ def block_extents(group: Group) -> tuple[dict[Axis, int], set[Axis]]:
     resident = {
         a: power_of_two(extent_bound(a) or 1)
         for a in every
-        if a not in group.workset and (held(a) or is_resident(a, group.effects))
+        if a not in group.workset and a not in walked and (held(a) or is_resident(a, group.effects))
     }
     pairs = _pairs(group)
     for a in pairs.keys() & resident.keys():

@@ -16,18 +16,24 @@ from ..terms.normal import Region
 from .base import nanopass
 from .online import promised_finite
 
-POLICIES = ("directed", "egraph", "recompute", "keep")
+POLICIES = ("auto", "directed", "egraph", "recompute", "keep")
 
 
 @nanopass(GROUPED, GROUPED)
 def choose_plan(
-    program: GroupedProgram, *, policy: str = "directed", sizes: Mapping[str, int] = {}, limits: Mapping[str, int] = {}
+    program: GroupedProgram,
+    *,
+    policy: str = "auto",
+    rank: int = 0,
+    sizes: Mapping[str, int] = {},
+    limits: Mapping[str, int] = {},
 ) -> GroupedProgram:
     """Decide for each group the roles of its axes, its loops, what each computes again, and the order of its algebra.
 
     Once for all of it, since the choices depend on each other; later passes keep to the roles in the axes.  `policy` is
-    `directed` (later passes decide by rule), `egraph`, `recompute` (nothing is kept) or `keep` (all that can be is);
-    `sizes` are extents to price with, and `limits` bound the effort by counts.
+    `egraph` (the cheapest by the model), `directed` (later passes decide by rule), `auto` (the former where it is
+    surely better), `recompute` (nothing is kept) or `keep` (all that can be is).  `rank` takes the next best point
+    instead of the best, `sizes` are extents to price with, and `limits` bound the effort by counts.
     Preserves values; under a permission, up to what it permits.
     """
     if policy not in POLICIES:
@@ -36,23 +42,33 @@ def choose_plan(
         )
     if policy == "directed":
         return program
+    from ..planning import choose
     from ..planning.apply import applied
-    from ..planning.choose import decide
     from ..planning.problem import Limits, Unserved
 
     bounds = Limits(**limits)
     processors = program.target.processors if program.target else 132
     groups: list[Group] = []
+    parameters = program.parameters
     for g in program.groups:
+        given = (g, program.permissions, processors)
         try:
-            found = decide(g, program.permissions, processors, policy, sizes, bounds)
+            found = choose.decide(*given, "egraph" if policy == "auto" else policy, sizes, bounds)
+            chosen = found[min(rank, len(found) - 1)] if found else None
+            if found and policy == "auto" and not rank and "relaxed_algebra" not in program.permissions:
+                chosen = choose.better(found, processors)
         except Unserved as why:
-            text = f"later passes decide by rule what is recomputed and kept: {why}"
-            arena().remarks[Remark("P008", text, next(iter(arena().spans.get(g.effects[0], ())), None))] = None
-            found = None
-        new, used = applied(found.chosen.plan, g) if found else (g, set())
-        arena().used |= used
-        groups.append(new)
-    planned: Any = replace(program, groups=tuple(groups))
+            chosen = None
+            if policy != "auto":  # a plan was asked for
+                text = f"later passes decide by rule what is recomputed and kept: {why}"
+                arena().remarks[Remark("P008", text, next(iter(arena().spans.get(g.effects[0], ())), None))] = None
+        if chosen is None:
+            groups.append(g)
+            continue
+        new = applied(chosen.plan, g, (getattr(p, "name", "") for p in parameters))
+        arena().used |= new.used
+        parameters += new.buffers
+        groups.append(new.group)
+    planned: Any = replace(program, groups=tuple(groups), parameters=parameters)
     together = any(r.axis.role for r in find(planned, Region))
     return promised_finite(planned) if together else planned  # type: ignore[no-any-return]

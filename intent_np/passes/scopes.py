@@ -123,12 +123,12 @@ def changes(*effects: Any) -> set[str]:
 
 def overtaken(effect: Any, apart: Callable[[Any, Load], bool]) -> list[Load]:
     """Loads in the loops of an effect of what earlier blocks change elsewhere in them, unless the two are `apart`;
-    loops that are performed ahead of the effect read what was there."""
+    loops that are performed ahead of the effect read what was there, and change it before."""
     if not isinstance(effect, Perform):
         return []
-    changed = changing(effect)
     inside, looped = _without(effect, set(invariant_loops(effect.loop))), _looped(effect)
     loads = (t for t in evaluated(effect) if isinstance(t, Load) and t.needs & looped and t in inside)
+    changed = [s for s in changing(effect) if s in inside]
     meets = lambda s, t: s.view is t.view and not (s.index == t.index and told_apart(s)) and not apart(s, t)  # noqa: E731
     return [t for t in loads if any(meets(s, t) for s in changed)]
 

@@ -120,7 +120,8 @@ class _Cohorts:
         for i, t in enumerate(terms):
             if isinstance(t, (Fold, Traverse)):
                 planned = bool(t.slice.axis.role)  # the copy of an axis that one loop walks, whatever waits in it
-                key = (t.slice, t.needs, 0 if planned else level[t], phase[t], results[t]) if merge else (i,)
+                when = (0, 0) if planned else (level[t], phase[t])
+                key = (t.slice, t.needs, *when, results[t]) if merge else (i,)
                 self.key[t] = key
                 self.members.setdefault(key, []).append(t)
 

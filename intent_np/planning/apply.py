@@ -5,18 +5,35 @@ reduce max over columns of x[row, columns]  in two loops     reduce max over col
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
+from typing import Any, NamedTuple
 
+from ..passes.lower_buffers import row_major
 from ..passes.online import region
 from ..passes.roles import in_index_order
 from ..rules.simplify import node, substitute
 from ..terms.core import arena, children, find, inherit, named, walk
 from ..terms.dtypes import dtype
-from ..terms.grouped import Group
+from ..terms.grouped import Group, Sync
 from ..terms.index import Apply, Cast, Const, Value, apply, sub
-from ..terms.normal import Axis, Contract, Coord, Proj, Reduce, Store
-from ..terms.plan import Computed, Execution, Held, Peak, Plan, Role, Stored, Summed, Taken, Walk, Weighed, loops_around
+from ..terms.normal import Axis, Contract, Coord, Load, Proj, Reduce, Store, View
+from ..terms.plan import (
+    Computed,
+    Execution,
+    Held,
+    Kept,
+    Peak,
+    Plan,
+    Read,
+    Role,
+    Stored,
+    Summed,
+    Taken,
+    Walk,
+    Weighed,
+    loops_around,
+)  # fmt: skip
 from .andor import Node
 from .places import Frame
 from .saturate import Saturated
@@ -82,30 +99,49 @@ class _Extracted:
                 name, _, cast = what.partition(" cast ")
                 axis = self.s.problem.bit[self.walks[q].axis]  # type: ignore[union-attr]
                 by, factor = self.s.combines[name, axis], below[1] if len(below) > 1 else None
-                return Weighed(by, below[0], cast and f"cast {cast}", factor, self.walks[q])  # type: ignore[arg-type]
+                return Weighed(by, below[0], self.walks[q], cast and f"cast {cast}", factor)  # type: ignore[arg-type]
+            case "XWrite", (value, _, q):
+                return Kept(value, below[0], self.walks[q])  # type: ignore[arg-type]
+            case "XRead", (_, _, p, _):
+                return Read(below[0], self.walks[p])  # type: ignore[arg-type]
             case "Get", _:
                 return below[0]
         raise AssertionError(n.op)
 
 
-def applied(plan: Plan, group: Group) -> tuple[Group, set[str]]:
-    """The group over a copy of each axis for each loop, with the roles and blocks of the plan in the axes; and the
-    permissions that its algebra took."""
-    work = _Applied(plan, group)
+class Applied(NamedTuple):
+    """A group over a copy of each axis for each loop, with the roles and blocks of the plan in the axes.
+
+    buffers:  the memory in which values are kept from loop to loop
+    used:     the permissions that the plan took
+    """
+
+    group: Group
+    buffers: tuple[View, ...]
+    used: set[str]
+
+
+def applied(plan: Plan, group: Group, taken: Iterable[str] = ()) -> Applied:
+    """The group as the plan has it; buffers get names that are not `taken`."""
+    work = _Applied(plan, group, set(taken))
     new = work.group()
     algebra = {"relaxed_algebra"} if work.origin.invented else set()
-    return new, algebra | ({"relaxed_normalization"} if work.members else set())
+    return Applied(new, tuple(work.buffers.values()), algebra | ({"relaxed_normalization"} if work.members else set()))
 
 
 class _Applied:
-    def __init__(self, plan: Plan, group: Group) -> None:
-        self.plan, self.original = plan, group
+    def __init__(self, plan: Plan, group: Group, taken: set[str]) -> None:
+        self.plan, self.original, self.taken = plan, group, taken
+        self.buffers: dict[Kept, View] = {}
+        turns = sorted({t.place.turn for t in find(plan, Kept)})
+        self.syncs = {turn: Sync(i) for i, turn in enumerate(turns, 1)}
         self.role = {r.axis: r for r in plan.roles}
         self.used = {(a.lo, a.hi): set[int]() for a in self.role}
         for a in self.role:
             self.used[a.lo, a.hi].add(a.use)
         self.copies: dict[Any, Axis] = {}
         self.done: dict[Execution, Any] = {}
+        self.along: dict[Kept, list[Axis]] = {}  # the axes that a kept value has elements for
         self.members: dict[Peak, list[Weighed]] = {}
         for t in find(plan, Weighed):
             self.members.setdefault(t.peak, []).append(t)
@@ -115,7 +151,7 @@ class _Applied:
         for t in self._order():
             if t not in self.done:
                 self.done[t] = self._made(t)
-        effects = tuple(self._stored(s) for s in self.plan.statements)
+        effects = (*self._keeping(), *(self._stored(s) for s in self.plan.statements))
         spread = {a: None for e in self.original.effects for a in in_index_order(e) if self.role[a].role == "space"}
         ahead = [a for a in self.original.workset if a in self.role]
         order = dict.fromkeys((*ahead, *spread)) if all(a in ahead for a in spread) else spread
@@ -160,8 +196,33 @@ class _Applied:
         valid = None if e.valid is None else self.at(e.valid, s.place)
         return inherit(e, Store(e.view, index, self.done[s.value], valid, e.again))  # type: ignore[no-any-return]
 
+    def _keeping(self) -> Iterator[Any]:
+        """The stores of what loops keep, a sync behind those of each turn."""
+        for turn, sync in self.syncs.items():
+            for t, view in self.buffers.items():
+                if t.place.turn == turn:
+                    yield Store(view, self._element(t, t.place), self.done[t.value])
+            yield sync
+
+    def _kept(self, t: Kept) -> None:
+        """Memory for a kept value: an element for each instance and each member of the axes along which it varies."""
+        value = self.done[t.value]
+        self.along[t] = [a for a in self.role if self.role[a].role == "space" or self.copy(a, t.place) in value.lanes]
+        shape = tuple(node(sub(a.hi, a.lo)) for a in self.along[t])
+        name = next(n for n in (f"kept{i or ''}" for i in count()) if n not in self.taken)
+        self.taken.add(name)
+        self.buffers[t] = View(name, "workspace", value.type, shape, row_major(shape))
+
+    def _element(self, t: Kept, place: Walk) -> tuple[Any, ...]:
+        return tuple(node(sub(Coord(self.copy(a, place)), a.lo)) for a in self.along[t])
+
     def _made(self, t: Execution) -> Any:
         match t:
+            case Kept():
+                return self._kept(t)
+            case Read():
+                load = Load(self.buffers[t.kept], self._element(t.kept, t.place), after=self.syncs[t.kept.place.turn])
+                return self.origin.same(self.done[t.kept.value], load)
             case Taken():
                 return self.origin.leaf(t.value, self.at(t.value, t.place))
             case Computed() if t.op == "with":

@@ -1,29 +1,32 @@
 """The plan of a group: the cheapest over the roles of its axes, the extents of its blocks, and what is kept.
 
-In each frame the first point is searched in full; the pick that is best there is priced at the other points, and the
-best of them is searched again.
+A point is a frame with block extents; each has its best plan, and they are ordered by cost.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..passes.blocks import ROW_BLOCK, block_extents
 from ..passes.roles import contiguous, in_index_order
-from ..terms.core import replace
+from ..terms.core import find, replace
 from ..terms.grouped import Group
 from ..terms.normal import Axis
-from ..terms.plan import Plan
+from ..terms.plan import Kept, Peak, Plan, Walk
 from .andor import Node
 from .apply import plan_of
 from .live import live
+from .machine import Launch, Work
 from .places import Frame
 from .problem import Limits, Problem, Unserved
 from .saturate import Saturated, saturate
 from .search import BETTER, Pick, Search
 from .work import Point, blocks_of
+
+WORTH_LEAVING = 0.9
+"""The share of the directed plan's time that another one must stay below to be taken unasked: the model's regret."""
 
 POLICIES: Mapping[str, Callable[[Node], bool]] = {
     "egraph": lambda n: True,
@@ -32,85 +35,132 @@ POLICIES: Mapping[str, Callable[[Node], bool]] = {
 }
 """Which alternatives a policy takes where it has the choice."""
 
+WORTH = 1.03
+"""The share by which the model has to see a difference between plans: beyond its precision."""
+
 SMALLEST_BLOCK, LARGEST_BLOCK = 512, 8192
 ROWS = 4096
 """Elements that several held rows fill together at most."""
 
 
 class Alternative(NamedTuple):
-    """The best plan of a frame at one point: its seconds by the model, and what it is made of."""
+    """A plan: a frame, block extents and a pick, with its seconds by the model."""
 
     seconds: float
     frame: Frame
     blocks: tuple[int, ...]
     pick: Pick
     search: Search
+    point: Point
+    launch: Launch
 
     @property
     def plan(self) -> Plan:
         return plan_of(self.search.s, self.frame, self.blocks, self.pick)
 
+    @property
+    def work(self) -> Work:
+        """What it asks of each unit."""
+        self.search.price(self.point)
+        return self.search.work(self.pick)
 
-class Decision(NamedTuple):
-    """The chosen alternative, and the best of each frame, the cheapest first."""
 
-    chosen: Alternative
-    alternatives: list[Alternative]
-    saturated: Saturated
+def directed(s: Saturated, processors: int) -> Alternative | None:
+    """What later passes would decide by rule, priced: their roles and blocks, and everything computed again."""
+    group, axes = s.problem.group, s.problem.axes
+    extents, whole = block_extents(group)
+    roles = tuple("space" if a in group.workset else "whole" if a in whole else "loop" for a in axes)
+    frame = next((f for f in s.frames if f.roles == roles and f.number in s.graph.roots), None)
+    if frame is None:
+        return None
+    search = Search(s, frame.number, s.problem.limits.evaluations)
+    point = Point(s, frame, blocks_of(s.problem, frame, extents), processors)
+    search.price(point)
+    return _priced(search, frame, point, search.best(POLICIES["recompute"])[1])
 
 
 def decide(
     group: Group, permissions: Iterable[str], processors: int, policy: str, sizes: Mapping[str, int], limits: Limits
-) -> Decision | None:
-    """The plan of a group, `None` where there is nothing to choose; `Unserved` says why the directed plan is taken."""
+) -> list[Alternative]:
+    """Plans of a group, the cheapest first: one for each frame and point.  None where there is nothing to choose;
+    `Unserved` says why the directed plan is taken."""
     problem = Problem(group, sizes, limits)
     if all(a in group.workset for a in problem.axes):
-        return None
-    s = saturate(problem, permissions, keep=False)
-    left = limits.evaluations
+        return []
+    s = saturate(problem, permissions, keep=policy != "recompute")
     found: list[Alternative] = []
+    left = limits.evaluations
     for frame in s.frames:
         if frame.number in s.graph.roots:
-            best, used = _frame(s, frame, processors, POLICIES[policy], left)
-            left -= used
-            found += [best] if best else []
+            search = Search(s, frame.number, left)
+            found += _frame(search, frame, processors, POLICIES[policy])
+            left -= search.evaluations
     if not found:
-        raise Unserved("no frame of it can be executed")
-    found.sort(key=lambda a: (a.seconds, a.frame.number))
-    return Decision(_chosen(found), found, s)
+        raise Unserved("no fragment of it fits an instance")
+    found.sort(key=_order)
+    held = next((a for a in found if not a.frame.looped and a.seconds <= found[0].seconds * WORTH), found[0])
+    return [held, *(a for a in found if a is not held)]  # what is held is read once, whatever the caches do
 
 
-def _chosen(found: list[Alternative]) -> Alternative:
-    best = found[0]
-    for other in found[1:]:
-        if other.seconds < best.seconds * BETTER:
-            best = other
-    return best
+def structure(a: Alternative) -> Any:
+    """What a plan is apart from block extents and algebra: roles, and what is kept and walked together."""
+    plan = a.plan
+    kept = sum(1 for _ in find(plan, Kept))
+    return a.frame.roles, kept, any(True for _ in find(plan, Peak)), len(set(find(plan, Walk)))
 
 
-def _frame(
-    s: Saturated, frame: Frame, processors: int, allowed: Callable[[Node], bool], evaluations: int
-) -> tuple[Alternative | None, int]:
-    search = Search(s, frame.number, evaluations)
-    best: Alternative | None = None
+def better(found: list[Alternative], processors: int) -> Alternative | None:
+    """The cheapest plan, if it is another one than the directed plan and the model is sure enough of it."""
+    best, ruled = found[0], directed(found[0].search.s, processors)
+    if ruled is None:
+        return best
+    known = structure(ruled)
+    if structure(best) == known:
+        return None
+    if not best.search.is_modest(best.pick, best.point):
+        return None  # memory that nobody has asked for
+    alike = min((a.seconds for a in found if structure(a) == known), default=ruled.seconds)
+    return best if best.seconds < WORTH_LEAVING * min(alike, ruled.seconds) else None
+
+
+def _order(a: Alternative) -> tuple[Any, ...]:
+    """By time, of which differences in the ninth digit are none; then fewer loops and smaller blocks."""
+    return float(f"{a.seconds:.8e}"), a.frame.looped.bit_count(), a.frame.number, a.blocks
+
+
+def _frame(search: Search, frame: Frame, processors: int, allowed: Callable[[Node], bool]) -> list[Alternative]:
+    """The first point is searched in full, its pick priced at the others, and the best of them searched again."""
+    found: list[Alternative] = []
     pick: Pick | None = None
-    for blocks in points(s.problem, frame):
-        point = Point(s, frame, blocks, processors)
-        if not point.fits():
-            continue
-        search.price(point)
-        pick = search.best(allowed)[1] if pick is None else pick
-        if not frame.looped and not point.tensor:
-            search.launch = point.launch(live(search, pick))
-        cost = search.cost(pick)
-        if best is None or cost < best.seconds * BETTER:
-            best = Alternative(cost, frame, blocks, pick, search)
-    if best is not None and frame.looped:
-        search.price(Point(s, frame, best.blocks, processors))
-        cost, pick = search.best(allowed)
-        if cost < best.seconds * BETTER:
-            best = Alternative(cost, frame, best.blocks, pick, search)
-    return best, search.evaluations
+    for blocks in points(search.s.problem, frame):
+        point = Point(search.s, frame, blocks, processors)
+        if point.fits():
+            search.price(point)
+            pick = _best(search, allowed) if pick is None else pick
+            found.append(_priced(search, frame, point, pick))
+    if found and frame.looped:
+        best = min(found, key=_order)
+        search.price(best.point)
+        pick = _best(search, allowed)
+        again = _priced(search, frame, best.point, pick)
+        if again.seconds < best.seconds * BETTER:
+            found[found.index(best)] = again
+    return found
+
+
+def _best(search: Search, allowed: Callable[[Node], bool]) -> Pick:
+    """The cheapest pick; one that keeps values in memory only where that is worth it, since it takes memory."""
+    cost, pick = search.best(allowed)
+    if allowed is POLICIES["egraph"] and any(n.op == "XRead" for c in search.choices for n in search.classes[c]):
+        without, plain = search.best(POLICIES["recompute"])
+        return plain if without <= cost * WORTH else pick
+    return pick
+
+
+def _priced(search: Search, frame: Frame, point: Point, pick: Pick) -> Alternative:
+    held = not frame.looped and not point.tensor
+    search.launch = point.launch(live(search, pick) if held else 1.0)
+    return Alternative(search.cost(pick), frame, point.blocks, pick, search, point, search.launch)
 
 
 def points(problem: Problem, frame: Frame) -> Iterator[tuple[int, ...]]:
@@ -118,7 +168,7 @@ def points(problem: Problem, frame: Frame) -> Iterator[tuple[int, ...]]:
     role = dict(zip(problem.axes, frame.roles, strict=True))
     spread = {a: None for e in problem.stores for a in in_index_order(e) if role[a] == "space"}
     group = replace(problem.group, workset=tuple(spread))
-    base, _ = block_extents(group)
+    base, _ = block_extents(group, [a for a, r in role.items() if r == "loop"])
     base = {a: min(n, ROW_BLOCK) if role[a] == "loop" else n for a, n in base.items()}
     yield blocks_of(problem, frame, base)
     if problem.contracts:

@@ -12,13 +12,13 @@ import math
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-UNITS = ("memory", "l2", "issue", "special", "tensor", "barriers")
+UNITS: Final = ("memory", "l2", "issue", "special", "tensor", "iterations", "barriers")
 """Bytes from and to memory; bytes through the second-level cache; instructions of lanes; uses of the special-function
-unit; floating-point operations of tensor cores; barriers, all over the instances."""
+unit; floating-point operations of tensor cores; iterations of loops and barriers, summed over the instances."""
 
-MEMORY, L2, ISSUE, SPECIAL, TENSOR, BARRIERS = range(6)
+MEMORY, L2, ISSUE, SPECIAL, TENSOR, ITERATIONS, BARRIERS = range(7)
 
 Work = list[float]
 
@@ -58,14 +58,15 @@ class Residency(NamedTuple):
 
 
 def residency(launch: Launch, processors: int, c: Mapping[str, Any]) -> Residency:
-    """The registers that a launch wants and gets, and the blocks that a multiprocessor holds at once."""
+    """Registers grow with the elements of a thread; without loops also with the fragments that are needed at once."""
     threads = launch.warps * 32
     cap = min(255, c["registers"] // threads // 8 * 8)
-    wanted = (
-        200
-        if launch.tensor
-        else (26 + 2 * launch.elements if launch.loops else 14 + (1.2 * launch.live + 0.35) * launch.elements)
-    )
+    if launch.tensor:
+        wanted = 200.0  # an accumulator and operands of the usual tiles
+    elif launch.loops:
+        wanted = 26 + c["loop_registers"] * launch.elements
+    else:
+        wanted = 14 + (c["whole_registers"] * launch.live + 0.35) * launch.elements
     registers = min(cap, math.ceil(wanted / 8) * 8)
     fitting = min(c["threads"] // threads, c["registers"] // (registers * threads), 2 if launch.tensor else 32)
     return Residency(wanted, registers, max(1, min(fitting, math.ceil(launch.instances / processors))))
@@ -75,29 +76,32 @@ def seconds(work: Work, launch: Launch, processors: int, c: Mapping[str, Any] | 
     """How long the work takes."""
     c = c or costs()
     r = residency(launch, processors, c)
-    threads = launch.warps * 32
-    flight = 1.0 if launch.tensor else min(1.0, r.blocks * threads * launch.elements * 2 / c["in_flight"])
-    busy = min(1.0, (r.blocks * launch.warps / 16) ** 0.8)
+    threads, blocks = launch.warps * 32, r.blocks
+    fed, busy = 1.0, 1.0
+    if not launch.tensor:  # little in flight leaves the memory waiting, and few warps the schedulers
+        fed = min(1.0, blocks * threads * launch.elements * 2 / c["in_flight"])
+        busy = min(1.0, (blocks * launch.warps / c["busy_warps"]) ** c["busy_power"])
     lanes = processors * c["clock"]
     units = (
-        work[MEMORY] / (c["memory"] * flight),
+        work[MEMORY] / (c["memory"] * fed),
         work[L2] / c["l2"],
-        work[ISSUE] / (lanes * c["lanes"] * busy),
-        work[SPECIAL] / (lanes * c["specials"]),
+        work[ISSUE] * c["issue_share"] / (lanes * c["lanes"] * busy),
+        work[SPECIAL] * c["special_share"] / (lanes * c["specials"]),
         work[TENSOR] / c["tensor"],
+        work[ITERATIONS] * c["iteration"] / (processors * blocks),
     )
-    p = c["overlap"]
-    largest = max(units)
+    largest, p = max(units), c["overlap"]
     together = largest * sum((u / largest) ** p for u in units) ** (1 / p) if largest else 0.0
     barrier = c["barrier"] + c["barrier_warp"] * launch.warps
-    waiting = work[BARRIERS] * barrier / (processors * r.blocks)
-    spilled = max(0.0, r.wanted - r.registers) * threads * launch.instances * 12 / c["l2"]
-    return (together + waiting) * _last_wave(launch.instances / (processors * r.blocks)) + spilled + c["launch"]  # type: ignore[no-any-return]
+    waiting = work[BARRIERS] * barrier / (processors * blocks)
+    spilled = max(0.0, r.wanted - r.registers) * threads * launch.instances * c["spill"] / c["l2"]
+    filled = _last_wave(launch.instances / (processors * blocks), c["last_wave"])
+    return (together + waiting) * filled + spilled + c["launch"]  # type: ignore[no-any-return]
 
 
-def _last_wave(waves: float) -> float:
+def _last_wave(waves: float, share: float) -> float:
     """How much longer the whole takes since its last wave is not full; less than one wave fills processors in part."""
     if waves <= 0:
         return 1.0
     full = math.ceil(waves) / waves
-    return full if waves < 1 else 1 + 0.35 * (full - 1)
+    return full if waves < 1 else 1 + share * (full - 1)

@@ -186,6 +186,7 @@ class _Loader:
                 and isinstance(t, (Apply, Contract, Reduce))
                 and self.problem.bits(t) & looped
                 and not opaque(t)
+                and getattr(t.type, "is_float", False)
             ):
                 self.actions.append(("do", ("cand", self.names[t], len(self.candidates))))
                 self.candidates.append(t)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..terms.normal import Load
 from .andor import Node
-from .machine import Work, seconds
+from .machine import UNITS, Work, seconds
 from .saturate import Saturated
 from .work import Item, Point
 
@@ -36,6 +36,8 @@ class Search:
         self.s, self.limit, self.evaluations = s, evaluations, 0
         self.classes = s.graph.classes
         self.root = s.graph.roots[frame]
+        self.paths = {p.number: p.path for f in s.frames if f.number == frame for p in f.places}
+        self.numbers = {path: number for number, path in self.paths.items()}
         self.items: dict[tuple[Item, tuple[int, ...]], int] = {}
         self._closed: dict[int, Option] = {}
         reached = self._reached()
@@ -74,13 +76,26 @@ class Search:
     def _own(self, n: Node) -> int:
         """The item of a node; equal literals at one place are one execution only over equal operands."""
         key: list[tuple[Item, tuple[int, ...]]] = [(Item(n.op, n.literals), n.classes)]
-        if n.op == "XLeaf" and isinstance(t := self.s.leaves[n.literals[0]], Load):
-            first = Item("touch", (t.view.name, self.s.problem.bits(t), t.type.bytes))  # type: ignore[union-attr]
-            key.append((first, ()))
+        if n.op == "XLeaf":
+            leaf, place = n.literals
+            t, d = self.s.leaves[leaf], self.s.problem.bits(self.s.leaves[leaf])
+            key = [(Item(n.op, (leaf, self._home(d, place))), ())]  # read once for all loops along which it stays
+            if isinstance(t, Load):
+                key.append((Item("touch", (t.view.name, d, t.type.bytes)), ()))  # type: ignore[union-attr]
+        if n.op == "XWeighed":
+            (top,) = {alternative.literals for alternative in self.classes[n.classes[0]]}
+            key.append((Item("rescale", top), n.classes[:1]))
         bits = 0
         for k in key:
             bits |= 1 << self.items.setdefault(k, len(self.items))
         return bits
+
+    def _home(self, d: int, place: int) -> int:
+        """The place of the innermost loop along which a value varies."""
+        path = self.paths[place]
+        while path and not d >> path[-1][0] & 1:
+            path = path[:-1]
+        return self.numbers[path]
 
     # ---- cost
 
@@ -103,7 +118,7 @@ class Search:
         return items, list(met)
 
     def work(self, pick: Pick) -> Work:
-        items, total = self.reached(pick)[0], [0.0] * 6
+        items, total = self.reached(pick)[0], [0.0] * len(UNITS)
         while items:
             low = items & -items
             items ^= low
@@ -113,6 +128,15 @@ class Search:
     def cost(self, pick: Pick) -> float:
         self.evaluations += 1
         return seconds(self.work(pick), self.launch, self.point.processors)
+
+    def is_modest(self, pick: Pick, point: Point) -> bool:
+        """Whether what a pick keeps has no more elements than some argument, whatever the extents are."""
+        items = self.reached(pick)[0]
+        space = sum(1 << i for i, r in enumerate(point.frame.roles) if r == "space")
+        kept = [i.literals[1] | space for n, (i, _) in enumerate(self.items) if items >> n & 1 and i.op == "XWrite"]
+        read = [i.literals[1] for i, _ in self.items if i.op == "touch"]
+        arguments = [*read, *(self.s.problem.bits(e) for e in self.s.problem.stores)]
+        return all(any(d & ~a == 0 for a in arguments) for d in kept)
 
     # ---- search
 

@@ -15,7 +15,7 @@ from ..passes.choose_launch import Facts, warps
 from ..terms.core import walk
 from ..terms.index import Apply
 from ..terms.normal import Contract, Load
-from .machine import BARRIERS, ISSUE, L2, MEMORY, SPECIAL, TENSOR, Launch, Work, costs
+from .machine import BARRIERS, ISSUE, ITERATIONS, L2, MEMORY, SPECIAL, TENSOR, UNITS, Launch, Work, costs
 from .places import Frame
 from .saturate import Saturated
 
@@ -25,7 +25,7 @@ SECTOR = 32
 
 class Item(NamedTuple):
     """An execution that is paid once: a node without what it is made of.  `touch` items stand for the first visit of
-    what several loads read."""
+    what several loads read, `rescale` for what the sums of one maximum share."""
 
     op: str
     literals: tuple[Any, ...]
@@ -112,7 +112,7 @@ class Point:
     # ---- prices
 
     def price(self, item: Item) -> Work:
-        work = [0.0] * 6
+        work = [0.0] * len(UNITS)
         KINDS[item.op](self, work, *item.literals)
         return work
 
@@ -174,13 +174,19 @@ def _product(p: Point, w: Work, combine: str, axis: int, d: int, place: int) -> 
 
 def _top(p: Point, w: Work, axis: int, d: int, body: int) -> None:
     w[ISSUE] = p.lanes(d, body) * p.issue("top")
-    w[BARRIERS] = p.iterations(body)
+    w[BARRIERS] = 0 if p.tensor else p.iterations(body)  # each warp has rows of a matrix of its own
+
+
+def _rescale(p: Point, w: Work, axis: int, d: int, body: int) -> None:
+    """Two exponentials for each row of a maximum, by which all its sums are rescaled."""
+    n = 2 * p.runs(d, body) * p.fragment(d & ~(1 << axis))
+    w[ISSUE], w[SPECIAL] = n * p.issue("exp"), n * p.costs["special"]["exp"]
 
 
 def _weighed(p: Point, w: Work, what: str, d: int, body: int) -> None:
     if what == "sum":
         n = p.lanes(d, body)
-        w[BARRIERS] = p.iterations(body)
+        w[BARRIERS] = 0 if p.tensor else p.iterations(body)
     else:
         axis = p.paths[body][-1][0]
         _product(p, w, what.partition(" cast ")[0], axis, d, body)
@@ -203,7 +209,7 @@ def _write(p: Point, w: Work, value: int, d: int, body: int) -> None:
 def _loop(p: Point, w: Work, body: int) -> None:
     if p.paths[body]:
         n = p.iterations(body)
-        w[ISSUE], w[BARRIERS] = n * p.issue("iteration") * p.threads, p.instances * 0.5
+        w[ITERATIONS], w[ISSUE], w[BARRIERS] = n, n * p.issue("iteration") * p.threads, p.instances * 0.5
 
 
 def _store(p: Point, w: Work, statement: int, place: int) -> None:
@@ -219,8 +225,8 @@ def _free(p: Point, w: Work, *_: Any) -> None:
 
 KINDS: dict[str, Callable[..., None]] = {
     "XLeaf": _leaf, "touch": _touch, "XUn": _pointwise, "XBin": _pointwise, "XTri": _pointwise, "XHold": _hold,
-    "XFold": _fold, "XTop": _top, "XWeighed": _weighed, "Get": _free, "XRead": _read, "XWrite": _write, "Loop": _loop,
-    "XStore": _store, "Seq": _free,
+    "XFold": _fold, "XTop": _top, "rescale": _rescale, "XWeighed": _weighed, "Get": _free, "XRead": _read,
+    "XWrite": _write, "Loop": _loop, "XStore": _store, "Seq": _free,
 }  # fmt: skip
 
 

@@ -33,7 +33,7 @@ class Role(Term):
     axis: Axis
     role: str
     block: int
-    syntax = "role {role} of {axis} by {block}"
+    syntax = "assigned {role} of {axis} by {block}"
 
     def infer(self) -> None:
         if self.role not in ("space", "whole", "loop"):
@@ -48,7 +48,7 @@ class Walk(Term):
     axis: Axis
     turn: int
     around: Term | None = None
-    syntax = "walk {axis} turn {turn}{ in |around|}"
+    syntax = "walked {axis} turn {turn}{ in |around|}"
     binds = True
 
     def infer(self) -> None:
@@ -62,7 +62,7 @@ class Taken(Execution):
 
     value: Value
     place: Walk | None = None
-    syntax = "take {value}{ at |place|}"
+    syntax = "taken {value}{ at |place|}"
 
 
 @term
@@ -72,7 +72,7 @@ class Computed(Execution):
     op: str
     operands: tuple[Execution, ...]
     place: Walk | None = None
-    syntax = "compute {op}({operands}){ at |place|}"
+    syntax = "computed {op}({operands}){ at |place|}"
 
 
 @term
@@ -82,7 +82,7 @@ class Held(Execution):
     by: Value
     operands: tuple[Execution, ...]
     place: Walk | None = None
-    syntax = "hold {by} of ({operands}){ at |place|}"
+    syntax = "held {by} of ({operands}){ at |place|}"
 
 
 @term
@@ -92,7 +92,7 @@ class Summed(Execution):
     by: Value
     operands: tuple[Execution, ...]
     place: Walk
-    syntax = "sum {by} of ({operands}) in {place}"
+    syntax = "summed {by} of ({operands}) in {place}"
 
 
 @term
@@ -102,7 +102,7 @@ class Peak(Execution):
     by: Value
     scores: Execution
     place: Walk
-    syntax = "peak {by} of {scores} in {place}"
+    syntax = "topped {by} of {scores} in {place}"
 
 
 @term
@@ -111,10 +111,10 @@ class Weighed(Execution):
 
     by: Value
     peak: Peak
-    cast: str
-    factor: Execution | None
     place: Walk
-    syntax = "weigh {by} by {peak}{ cast |cast|}{ times |factor|} in {place}"
+    cast: str = ""
+    factor: Execution | None = None
+    syntax = "weighed {by} by {peak} in {place}{ cast |cast|}{ times |factor|}"
 
 
 @term
@@ -124,7 +124,7 @@ class Kept(Execution):
     number: int
     value: Execution
     place: Walk
-    syntax = "keep {number}: {value} in {place}"
+    syntax = "stashed {number}: {value} in {place}"
 
 
 @term
@@ -133,7 +133,7 @@ class Read(Execution):
 
     kept: Kept
     place: Walk
-    syntax = "read {kept} at {place}"
+    syntax = "fetched {kept} at {place}"
 
 
 @term
@@ -143,7 +143,7 @@ class Stored(Term):
     statement: Store
     value: Execution
     place: Walk | None = None
-    syntax = "perform {statement} of {value}{ at |place|}"
+    syntax = "performed {statement} of {value}{ at |place|}"
 
     def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
         return NO_AXES, NO_AXES
@@ -155,7 +155,7 @@ class Plan(Term):
 
     roles: tuple[Role, ...]
     statements: tuple[Stored, ...]
-    syntax = "plan ({roles}) {{{statements:block}}}"
+    syntax = "planned ({roles}) {{{statements:block}}}"
 
 
 def loops_around(place: Any) -> list[Walk]:

@@ -1,0 +1,176 @@
+"""The search against all picks of small problems; and costs that change the plan."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+import intent_np as intent
+from intent_np.compiler import Compilation, CompileOptions
+from intent_np.passes.choose_plan import choose_plan
+from intent_np.planning import machine, work
+from intent_np.planning.choose import decide
+from intent_np.planning.explain import described, explained, text
+from intent_np.planning.problem import Limits
+from intent_np.planning.search import Search
+from intent_np.target import SM_90
+from intent_np.terms.core import Arena, find
+from intent_np.terms.normal import Axis, View
+from kernels.losses import fused_linear_cross_entropy
+
+from .rows import CASES, chain, furthest, planned, running, small_point, softmax
+
+LONG = {"M": 512, "N": 131072}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_search_finds_what_is_cheapest_of_all_picks(name: str) -> None:
+    p = planned(name, keep=False)
+    with p.space:
+        for frame in p.saturated.frames:
+            if frame.number not in p.saturated.graph.roots:
+                continue
+            search = Search(p.saturated, frame.number, 10**9)
+            search.price(small_point(p.saturated, frame))
+            found, _ = search.best()
+            every = [search.cost(pick) for pick in search.every(3000)]
+            assert found <= min(every) * 1.01
+
+
+def chosen(kernel: Any, sizes: Mapping[str, int], numerics: str = "strict", policy: str = "egraph") -> str:
+    """The plan of a kernel in one line."""
+    with Arena():
+        program = grouped(kernel, numerics)
+        (group,) = program.groups
+        best = decide(group, program.permissions, 132, policy, sizes, Limits())[0]
+        return described(best.plan)
+
+
+def grouped(kernel: Any, numerics: str = "strict") -> Any:
+    from intent_np.compiler import NUMERICS
+    from intent_np.passes.pipeline import run
+
+    return run(kernel.capture({}, permissions=NUMERICS[numerics]), stop_after="form_groups")
+
+
+def with_costs(monkeypatch: pytest.MonkeyPatch, **changed: Any) -> None:
+    found = {**machine.costs(), **changed}
+    for module in (machine, work):
+        monkeypatch.setattr(module, "costs", lambda: found)
+
+
+def test_a_dear_value_is_kept_and_a_cheap_one_is_computed_again() -> None:
+    assert "keeps tanh" in chosen(chain, LONG)
+    assert "keeps" not in chosen(softmax, LONG)
+
+
+def test_slow_memory_turns_keeping_into_computing_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_costs(monkeypatch, memory=machine.costs()["memory"] / 8)
+    assert "keeps" not in chosen(chain, LONG)
+
+
+def test_a_dear_exponential_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    issue = machine.costs()["issue"]
+    with_costs(monkeypatch, issue={**issue, "exp": 40 * issue["exp"]})
+    assert "keeps exp" in chosen(softmax, LONG)
+
+
+def test_permission_to_rescale_saves_a_loop() -> None:
+    assert chosen(softmax, LONG).count("@") == 3
+    assert chosen(softmax, LONG, "relaxed").count("columns") < 3
+    assert "online" in chosen(softmax, LONG, "relaxed")
+
+
+@pytest.mark.parametrize("policy", ["recompute", "keep"])
+def test_policies_take_what_they_say(policy: str) -> None:
+    assert ("keeps" in chosen(chain, LONG, policy=policy)) is (policy == "keep")
+
+
+@pytest.mark.parametrize(("kernel", "flips"), [(chain, True), (softmax, False)])
+def test_unasked_another_plan_is_taken_where_it_is_surely_better(kernel: Any, flips: bool) -> None:
+    with Arena():
+        program = choose_plan(grouped(kernel), sizes=LONG)
+        assert any(a.role for a in find(program, Axis)) is flips
+
+
+def test_unasked_no_more_memory_is_taken_than_arguments_have() -> None:
+    with Arena():
+        program = choose_plan(grouped(fused_linear_cross_entropy))
+        assert not any(a.role for a in find(program, Axis))
+        program = choose_plan(grouped(fused_linear_cross_entropy), policy="egraph")
+        assert any(v.mode == "workspace" for v in find(program, View))
+
+
+def test_alternatives_are_shown_with_their_costs() -> None:
+    with Arena():
+        shown = explained(grouped(chain), sizes=LONG)
+        assert "keeps tanh" in text(shown)
+        costs = [p["ms"] for p in shown[0]["plans"]]
+        assert costs == sorted(costs)
+        assert all(p["work"]["memory"] > 0 for p in shown[0]["plans"])
+
+
+def compilation(kernel: Any, **options: Any) -> Compilation:
+    passes = {"choose_plan": {"policy": "egraph", **options}}
+    made = Compilation(kernel, SM_90, {}, CompileOptions(passes=passes))
+    with made.arena:
+        made.program = made.lowered(made.logical, stop_after="choose_plan")  # type: ignore[attr-defined]
+    return made
+
+
+@pytest.mark.parametrize(
+    ("kernel", "options", "why"),
+    [
+        (running, {}, "it has a scan"),
+        (furthest, {}, "a reduction of it has several components"),
+        (softmax, {"limits": {"nodes": 10}}, "it has more than 10 e-nodes"),
+        (softmax, {"limits": {"values": 3}}, "it has more than 3 values"),
+    ],
+)
+def test_a_group_without_a_plan_says_why(kernel: Any, options: dict[str, Any], why: str) -> None:
+    made = compilation(kernel, **options)
+    assert [(r.code, r.text.rpartition(": ")[2]) for r in made.remarks] == [("P008", why)]
+    assert not any(a.role for a in find(made.program, Axis))  # type: ignore[attr-defined]
+
+
+def test_without_egglog_the_directed_plan_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    from intent_np.planning import saturate
+
+    saturate._engine.cache_clear()
+    monkeypatch.setitem(sys.modules, "egglog", None)
+    made = compilation(softmax)
+    assert [r.code for r in made.remarks] == ["P008"]
+    assert "egglog" in next(iter(made.remarks)).text
+    saturate._engine.cache_clear()
+
+
+def test_an_unknown_policy_is_refused() -> None:
+    with Arena(), pytest.raises(intent.LanguageUseError, match="no policy 'best'"):
+        choose_plan(grouped(softmax), policy="best")
+
+
+@pytest.mark.slow
+def test_the_plan_is_the_same_in_any_process() -> None:
+    code = (
+        "from tests.planning.test_search import *\n"
+        "from tests.planning.rows import attention, chain, norm_matmul, softmax\n"
+        "from intent_np.terms.text import show\n"
+        "for k in (softmax, chain, attention, norm_matmul):\n"
+        "    with Arena(): print(show(choose_plan(grouped(k, 'relaxed'), policy='egraph')))\n"
+    )
+    shown = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": os.pathsep.join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in range(5)
+    }
+    assert len(shown) == 1
