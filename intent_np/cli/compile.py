@@ -74,7 +74,7 @@ def compile(
         entry = replace(entry, options={**entry.options, "validate": True}) if validate else entry
         folder = out if out is None or len(found) == 1 else out / entry.title
         if plans:
-            texts = {"plans": plans_text(entry, extents(extent))}
+            texts = {"plans": plans_text(entry, sizes)}
         elif stop_after:
             texts = {f"after {stop_after}": lowered_text(entry, stop_after)}
         else:
