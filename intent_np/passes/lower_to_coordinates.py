@@ -19,13 +19,11 @@ from ..rules.elements import Asked
 from ..rules.simplify import node
 from ..terms import logical as L
 from ..terms.core import arena, find, inherit, named
-from ..terms.dtypes import index
 from ..terms.index import Apply, Cast, Const, Value, apply, conjunction, const, is_const
 from ..terms.normal import (
     NORMAL,
     Axis,
     Begin,
-    Contract,
     Coord,
     Effect,
     Load,
@@ -34,16 +32,16 @@ from ..terms.normal import (
     Reduce,
     Store,
     View,
-    builtin,
-    identity,
 )
 from .base import nanopass
 from .captures import carried
 from .lower_buffers import Buffers
 from .lower_compressed import CompressedLowering
+from .lower_dimensions import DimensionLowering
 from .lower_loops import LoopLowering, Wanted, guarded
 from .lower_records import RecordLowering
 from .lower_regions import Positions, refused
+from .lower_sums import SumLowering
 
 
 @nanopass(L.LOGICAL, NORMAL)
@@ -67,12 +65,11 @@ NAMED: Any = (View, L.Extent, L.Stride, L.Param)
 """Terms by whose names the program knows what a call gives it."""
 
 
-class _Lowering(LoopLowering, CompressedLowering, RecordLowering):
+class _Lowering(LoopLowering, DimensionLowering, SumLowering, CompressedLowering, RecordLowering):
     def __init__(self, program: L.LogicalProgram, wanted: Wanted) -> None:
         super().__init__(wanted)
         self.memo: dict[Asked, Any] = {}
         self.numbers = elements.Numbers(self.scalar, node)
-        self.known_domains: dict[Value, tuple[L.Domain, ...]] = {}
         self.count: dict[View, int] = {}  # stores into each view
         self.members: tuple[L.LoopVar, ...] = ()  # in hand, of the parallel loops around
         self.buffers = Buffers((t.name for t in find(program, NAMED)), self.scalar)
@@ -102,81 +99,6 @@ class _Lowering(LoopLowering, CompressedLowering, RecordLowering):
         if name := arena().names.get(d) or extent:
             named(a, name)
         return a
-
-    def domains(self, v: Value) -> tuple[L.Domain, ...]:
-        """The domain that each dimension of a tensor runs over; 0..extent where none is known."""
-        stack: list[Any] = [v]  # operands first
-        while v not in self.known_domains:
-            t = stack[-1]
-            operands = (c for c in t.children() if isinstance(c.type, L.TensorType))
-            waiting = [c for c in operands if c not in self.known_domains]
-            if waiting:
-                stack.extend(waiting)
-            else:
-                self.known_domains[stack.pop()] = self._domains(t)
-        return self.known_domains[v]
-
-    def _domains(self, v: Value) -> tuple[L.Domain, ...]:
-        shape = L.shape_of(v)
-        if isinstance(v, (L.Read, L.Take)):
-            found = self._indexed(v.subscripts, self.domains(v.value) if isinstance(v, L.Take) else None)
-        elif isinstance(v, L.Indices):
-            found = [v.domain]
-        elif isinstance(v, (L.Old, L.Succeeded)):
-            found = self._indexed(v.access.subscripts, None)
-        elif isinstance(v, (L.State, L.After)):
-            loop = v.loop if isinstance(v, L.After) else self.open[v.loop][0]
-            carry = v.position if isinstance(v, L.After) else loop.states.index(v)
-            found = list(self.domains(loop.inits[carry]))
-        elif isinstance(v, L.Formal) and v in self.bound:
-            found = list(self.domains(self.bound[v]))
-        elif isinstance(v, (L.Convert, L.InBounds, L.Unique)):
-            found = list(self.domains(v.value))
-        elif isinstance(v, L.Transpose):
-            inner_domains = self.domains(v.value)
-            found = [inner_domains[p] for p in v.permutation]
-        elif isinstance(v, L.Pointwise):
-            found = self._merged(v.args, len(shape))
-        elif isinstance(v, L.TensorReduce):
-            found = self._merged(v.values, len(L.broadcast(tuple(L.shape_of(x) for x in v.values))))
-            found[v.dimension : v.dimension + 1] = [None] if v.keepdims else []
-        elif isinstance(v, L.TensorScan) or isinstance(v, Proj) and isinstance(v.value, L.TensorScan):
-            found = self._merged((v.value if isinstance(v, Proj) else v).values, len(shape))  # type: ignore[attr-defined]
-        elif isinstance(v, Proj) and isinstance(v.value, L.TensorSort):
-            found = list(self.domains(v.value.value))
-        elif isinstance(v, L.TensorContract):
-            summed, paired = {p[0] for p in v.summed}, {p[1] for p in (*v.summed, *v.batch)}
-            found = [d for i, d in enumerate(self.domains(v.left)) if i not in summed]
-            found += [d for j, d in enumerate(self.domains(v.right)) if j not in paired]
-        elif isinstance(v, (L.ScaledContract, L.SparseContract)):
-            found = [self.domains(v.left)[0], self.domains(v.right)[2]]
-        else:
-            found = [None] * len(shape)
-        return tuple(
-            d if d is not None and d.extent is e else L.Domain(const(0), e) for d, e in zip(found, shape, strict=True)
-        )
-
-    def _indexed(self, subscripts: tuple[L.Subscript, ...], inner: tuple[L.Domain, ...] | None) -> list[Any]:
-        """The domains of the axes of an access, to a value whose own dimensions run over `inner`."""
-        place = L.placed(subscripts)
-        found: list[Any] = [None] * len(place.shape)
-        own = iter(inner or ())
-        for s, axes in zip(subscripts, place.axes, strict=True):
-            d = None if isinstance(s, L.NewAxis) else next(own, None)
-            if isinstance(s, L.Along):
-                found[axes[0]] = _kept_domain(s, d)
-        tensors = tuple(s.value for s in subscripts if isinstance(s, L.AtEach))
-        for a, d in zip(place.joint, self._merged(tensors, len(place.joint)), strict=True):
-            found[a] = d
-        return found
-
-    def _merged(self, values: tuple[Value, ...], rank: int) -> list[Any]:
-        found: list[Any] = [None] * rank
-        for a in values:
-            for i, d in enumerate(reversed(self.domains(a)), 1):
-                if found[-i] is None and not is_const(L.shape_of(a)[-i], 1):
-                    found[-i] = d
-        return found
 
     # ---- values
 
@@ -258,7 +180,7 @@ class _Lowering(LoopLowering, CompressedLowering, RecordLowering):
             case Proj(L.TensorSort() as sort, component):
                 return (yield from self.in_order(sort, component, where))
             case L.TensorContract():
-                return (yield from self._contract(v, where))
+                return (yield from self.contract(v, where))
             case L.ScaledContract():
                 return (yield from self.scaled(v, where))
             case L.SparseContract():
@@ -268,7 +190,7 @@ class _Lowering(LoopLowering, CompressedLowering, RecordLowering):
             case L.QuantizedDot():
                 return (yield from self.record_product(v, where))
             case L.Histogram():
-                return (yield from self._histogram(v, where))
+                return (yield from self.histogram(v, where))
             case L.Formal() if v in self.bound:
                 return (yield self.bound[v], where)
             case L.Formal():
@@ -305,26 +227,6 @@ class _Lowering(LoopLowering, CompressedLowering, RecordLowering):
         valid = yield self.fitted(v.valid, where)
         return apply("select", valid, guarded(element, valid), (yield self.fitted(v.fill, where)))
 
-    def _histogram(self, v: L.Histogram, where: Positions) -> Generator[Asked, Any, Any]:
-        """For each bin, how many members are its number."""
-        taken = frozenset().union(*(p.lanes for p in where))
-        inside: Positions = ()
-        axes = []
-        for d in self.domains(v.values):
-            a = self.axis(d, taken)
-            taken |= {a}
-            axes.append(a)
-            inside = (*inside, self.position(d, a))
-        # a member as an index: a u64 that is none becomes negative, and is in no bin
-        member = yield self.fitted(v.values, inside)
-        counted: Any = apply("eq", node(Cast(member, index)), where[0])
-        if v.valid is not None:
-            counted = apply("and", counted, (yield self.fitted(v.valid, inside)))
-        total: Any = node(Cast(node(counted), v.dtype))
-        for a in reversed(axes):
-            total = node(Reduce(a, builtin("sum", v.dtype), (total,), (identity("sum", v.dtype),)))
-        return total
-
     def _reduce(self, v: L.TensorReduce, where: Positions) -> Generator[Asked, Any, Any]:
         shape = L.broadcast(tuple(L.shape_of(x) for x in v.values))
         d = (self._merged(v.values, len(shape))[v.dimension]) or L.Domain(const(0), shape[v.dimension])
@@ -335,30 +237,6 @@ class _Lowering(LoopLowering, CompressedLowering, RecordLowering):
         used = yield from elements.every((o, ()) for o in v.operands)
         made = Reduce(a, *carried(v.combine, values, v.identities, used))
         return Proj(made, 0) if v.operands and len(v.values) == 1 else made
-
-    def _contract(self, v: L.TensorContract, where: Positions) -> Generator[Asked, Any, Any]:
-        taken = frozenset().union(*(p.lanes for p in where)) if where else frozenset()
-        left: list[Any] = [None] * len(L.shape_of(v.left))
-        right: list[Any] = [None] * len(L.shape_of(v.right))
-        axes = []
-        for i, j in v.summed:
-            d = self.domains(v.left)[i]
-            a = self.axis(d, taken)
-            taken |= {a}
-            axes.append(a)
-            left[i] = right[j] = self.position(d, a)
-        rest = iter(where)
-        for i in range(len(left)):
-            if left[i] is None:
-                left[i] = next(rest)
-        for i, j in v.batch:
-            right[j] = left[i]
-        right = [next(rest) if p is None else p for p in right]
-        a, b = yield from elements.every((self.fitted(v.left, tuple(left)), self.fitted(v.right, tuple(right))))
-        total = Contract(axes[-1], a, b, v.acc)
-        for a in reversed(axes[:-1]):
-            total = Reduce(a, builtin("sum", v.acc), (node(total),), (identity("sum", v.acc),))  # type: ignore[assignment]
-        return total
 
     # ---- effects
 
@@ -455,12 +333,6 @@ class _Lowering(LoopLowering, CompressedLowering, RecordLowering):
         self.count[view] += 1
         self.performed[s] = store
         return inherit(s, store)  # type: ignore[return-value]
-
-
-def _kept_domain(s: Any, d: L.Domain | None) -> L.Domain | None:
-    """The domain of a dimension that a subscript keeps whole, else the subscript's own."""
-    whole = isinstance(s, L.Along) and d is not None and s.domain.extent is d.extent
-    return d if whole else getattr(s, "domain", None)
 
 
 def _loops(body: tuple[Any, ...]) -> Iterator[L.Ordered]:
