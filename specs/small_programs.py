@@ -21,6 +21,26 @@ def two_steps(x: I.In[I.f32, (4096,)], y: I.Out[I.f32, (4096,)]):
 
 
 @intent.kernel
+def added_up(x: I.In[I.i32, (4096, 8)], y: I.Out[I.i32, (4096, 8)]):
+    for row in I.parallel(I.domain(0, 4096)):
+        sums = I.buffer((8,), I.i32)
+        sums[:] = x[row, :]
+        for i in range(1, 8):
+            sums[i] = sums[i] + sums[i - 1]
+        y[row, :] = sums[:]
+
+
+@intent.kernel
+def turned_in_place(x: I.InOut[I.f32, (4096, 4096)]):
+    x[:, :] = I.transpose(x[:, :])
+
+
+@intent.kernel
+def smoothed_in_place(x: I.InOut[I.f32, (64, 65536)]):
+    x[:, 1:-1] = x[:, :-2] + x[:, 2:]
+
+
+@intent.kernel
 def any_negative(x: I.In[I.f32, (64, 512)], y: I.Out[I.bool, (64,)]):
     for row in I.parallel(I.domain(0, 64)):
         y[row] = I.reduce.any(x[row, :] < 0.0, axis=0)

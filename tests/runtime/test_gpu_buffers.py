@@ -9,6 +9,8 @@ import pytest
 import intent_np as intent
 import intent_np.language as I
 from intent_np.runtime.workspaces import KEPT
+from tests.passes import test_copies as copied
+from tests.passes import test_staging as staged
 from tests.passes.buffer_kernels import CASES
 from tests.passes.test_ordered_loops import reference
 
@@ -124,3 +126,61 @@ def test_memory_that_the_device_lacks_is_told_as_such() -> None:
     assert "buffers of its own" in caught.value.fix
     y = intent.compile(turned).run(cupy.ones((3, 5), cupy.float32))
     assert bool((y == 2).all())
+
+
+# ---- what is read while it is replaced
+
+
+@pytest.mark.parametrize("n", [1, 70, 1000, 4096])
+def test_squares_are_turned_in_place(n: int) -> None:
+    import cupy
+
+    artifact = intent.compile(copied.turned)
+    x = cupy.random.standard_normal((n, n), dtype=cupy.float32)
+    for given in (x, x.T, x[::-1], cupy.asfortranarray(x)):
+        before = given.copy()
+        artifact(given)
+        assert bool((given == before.T).all())
+
+
+def test_prepared_launches_copy_what_they_find_each_time() -> None:
+    import cupy
+
+    x = cupy.random.standard_normal((300, 300), dtype=cupy.float32)
+    expected = x.copy()
+    launch = intent.compile(copied.turned).prepare(x)
+    for _ in range(3):
+        launch()
+        expected = expected.T
+        assert bool((x == expected).all())
+    stream = cupy.cuda.Stream(non_blocking=True)
+    cupy.cuda.runtime.deviceSynchronize()
+    with stream:
+        stream.begin_capture()
+        launch()
+        graph = stream.end_capture()
+    for _ in range(3):
+        graph.launch(stream)
+        stream.synchronize()
+        expected = expected.T
+        assert bool((x == expected).all())
+
+
+@pytest.mark.parametrize("module", [copied, staged], ids=["copied", "staged"])
+def test_replaced_values_are_those_of_the_reference(module: Any) -> None:
+    for kernel, (arguments, _) in module.KERNELS.items():
+        expected = reference(kernel, arguments)
+        found = on_device(arguments)
+        intent.compile(kernel)(*found.values())
+        same(found, expected)
+
+
+@pytest.mark.parametrize("n", [3, 5000, 70001])
+def test_rows_are_smoothed_in_place(n: int) -> None:
+    import cupy
+
+    x = cupy.random.randint(-9, 9, (7, n)).astype(cupy.float32)
+    expected = x.copy()
+    expected[:, 1:-1] = x[:, :-2] + x[:, 2:]
+    intent.compile(staged.smoothed)(x)
+    assert bool((x == expected).all())
