@@ -110,7 +110,9 @@ class SortLowering(ScanLowering):
         ):
             return index, value, valid
         here = node(add(rank, node(sub(Coord(along), place))))
-        there = lambda t: substitute(t, {Coord(along): here}, everywhere=True)  # noqa: E731
+        behind = {t.after: t.after for t in evaluated(told, *index, *guards) if isinstance(t, Load) and t.after}
+        # what a load stands behind has axes of its own
+        there = lambda t: substitute(t, {**behind, Coord(along): here}, everywhere=True)  # noqa: E731
         whole = node(sub(along.hi, along.lo)) is node(sub(axis.hi, axis.lo))
         inside = None if whole else node(lt(here, along.hi))
         return tuple(map(there, index)), there(told), conjunction(*map(there, guards), inside)

@@ -119,7 +119,7 @@ class Promises:
                 continue
             if places.unique and 0 in value.strides:  # the layout repeats elements
                 value = made[name] = np.empty(value.shape, value.dtype)
-            value[...] = np.minimum(numbers, np.iinfo(value.dtype).max)
+            value[...] = np.minimum(numbers, min(np.iinfo(value.dtype).max, np.iinfo(np.int64).max))
         return made
 
 

@@ -49,6 +49,7 @@ class Gaps:
         builder.get_bf16 = lambda _, value: self.inside.TensorHandle(
             to_bf16(np.array([value], np.float32)), tl.bfloat16
         )
+        builder.get_all_ones_value = lambda _, kind: self._all_ones(kind)
         builder.cast_impl = self._cast(builder.cast_impl)
         builder.create_fp_to_fp = self._through_fp8(builder.create_fp_to_fp)
         builder.create_dot = self._dot(builder.create_dot)
@@ -141,6 +142,12 @@ class Gaps:
         handle = self._wide(value.handle)
         total = np.sum(handle.data, axis=reduction.axis, keepdims=reduction.keep_dims, dtype=handle.data.dtype)
         return reduction.to_tensor(np.asarray(to_bf16(total) if self._is_bf16(value.handle) else total), value.dtype)
+
+    def _all_ones(self, kind: Any) -> Any:
+        """What `~` is an exclusive or with; the interpreter knows none of unsigned integers."""
+        dtype = self.inside._get_np_dtype(kind)
+        ones = np.full(1, True) if dtype == np.bool_ else ~np.zeros(1, dtype)
+        return self.inside.TensorHandle(ones, kind.scalar)
 
     # ---- functions
 

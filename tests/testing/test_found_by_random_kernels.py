@@ -61,8 +61,28 @@ def extent_of_nothing_that_is_left(x: I.In[I.i32, ("N + 2",)], y: I.InOut[I.i32,
                      valid=I.indices(I.domain(0, x.shape[0] - 2)) < y.shape[0])  # fmt: skip
 
 
+@intent.kernel
+def complement_of_bytes(x: I.In[I.u8, ("N",)], y: I.Out[I.u8, ("N",)]):
+    """All ones are no -1 in an unsigned integer."""
+    y[:] = ~(3 // I.maximum(x[:], 1))
+
+
+@intent.kernel
+def limited_scalars_of_16_bits(x: I.In[I.u16, ()], y: I.In[I.u16, ("N",)], z: I.Out[I.u16, ("N",)]):
+    """A literal beside a narrow scalar is of its dtype."""
+    z[:] = I.ceil_div(y[:], I.maximum(3 % I.maximum(x[()], 1), 1))
+
+
+@intent.kernel
+def sort_of_what_was_stored(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)], z: I.InOut[I.f32, ("N",)]):
+    """Members go to their places, and what they are read behind stays where it is."""
+    y[:] = x[:] * 2
+    z[:] = I.sort(y[:], axis=0)
+
+
 KERNELS = [
-    in_two_groups, sums_of_fp8, roots_in_fp8, fold_of_minima, read_every_third, extent_of_nothing_that_is_left,
+    in_two_groups, sums_of_fp8, roots_in_fp8, fold_of_minima, read_every_third,
+    complement_of_bytes, sort_of_what_was_stored, limited_scalars_of_16_bits, extent_of_nothing_that_is_left,
 ]  # fmt: skip
 
 

@@ -213,7 +213,8 @@ class Printer:
         raise TypeError(f"no expression: {type(e).__name__}")
 
     def pointwise(self, e: t.Pointwise) -> Spelled:
-        if e.type.dtype.is_integer and not e.type.shape and e.op.name in ("minimum", "maximum"):
+        d = e.type.dtype  # beside a narrower integer, Triton takes a literal as one of 32 bits
+        if d.is_integer and d.bits >= 32 and not e.type.shape and e.op.name in ("minimum", "maximum"):
             return f"{e.op.name[:3]}({', '.join(self.text(a) for a in e.args)})", ATOM
         if e.op.name == "ceil_div" and e.natural:
             return f"tl.cdiv({', '.join(self.text(a) for a in e.args)})", ATOM
