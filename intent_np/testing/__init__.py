@@ -4,8 +4,8 @@
 come out as on a machine that rounds; `compare` says whether an output is within that; `check` does all three.
 `check_kernel` executes a kernel in checking mode and says what no execution may depend on.
 
-`random_kernel` is the kernel of a seed, over all constructs of the language; `kernels` and `terms` are strategies of
-hypothesis, which is imported when they are asked for.
+`random_kernel` is the kernel of a seed, over all constructs of the language; `kernels`, `rules` and `terms` are strategies of
+hypothesis, which is imported when they are asked for; `intent_np.testing.strategies.arguments` is one of a kernel's.
 """
 
 from __future__ import annotations
@@ -50,13 +50,14 @@ __all__ = [
     "launch",
     "launching",
     "random_kernel",
+    "rules",
     "terms",
     "ulps",
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("kernels", "terms"):
+    if name in ("kernels", "rules", "terms"):
         from . import strategies
 
         return getattr(strategies, name)

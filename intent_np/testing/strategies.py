@@ -22,13 +22,19 @@ from typing import Any
 from hypothesis import reject
 from hypothesis import strategies as st
 
+from ..rules.pattern import Rule
+from ..rules.tables import BUILTIN
 from ..terms.core import Field, Literal, Term, children
 from ..terms.dtypes import DTYPES, DType
 from ..terms.index import Value
 from ..terms.language import Language
 from ..terms.operators import OPERATORS, Op
+from .arguments import Arguments
+from .checked import SIZES, Recipe, extent_names
+from .checked import made as made_of
 from .generator.choices import Choices
 from .generator.kernels import Config, RandomKernel, made
+from .views import LAYOUTS
 
 NAMES = (
     "x", "M", "N", "acc", "load", "select", "view", "axis", "valid", "after", "fill", "as", "true", "inf", "nan",
@@ -214,4 +220,33 @@ def kernels(draw: st.DrawFn, config: Config | None = None) -> RandomKernel:
     return made(Choices(lambda low, high: draw(st.integers(low, high))), config or Config())
 
 
-__all__ = ["FLOATS", "INTEGERS", "NAMES", "kernels", "terms"]
+@st.composite
+def arguments(draw: st.DrawFn, kernel: Any, constexprs: Any = None, finite: bool = False) -> Arguments:
+    """Arguments of a kernel that keep what its signature and its promises ask for, where arguments can.
+
+    Extents are 0, 1, primes, powers of two and their neighbours; layouts are contiguous, offset, strided, transposed,
+    negative, repeating and mixed; values are small integers (so that sums are exact), normal, negative, with signed
+    zeros and subnormals, and, unless all are to be `finite`, extreme.  A call shrinks to small extents, contiguous
+    memory and small integers.
+
+        @given(st.data(), kernels())
+        def test_mine(data, random):
+            given = data.draw(arguments(random.kernel))
+    """
+    chosen = {p.name: p.default for p in kernel.constexprs} | dict(constexprs or {})
+    extents = {n: draw(st.sampled_from(sorted(SIZES))) for n in extent_names(kernel) if n not in chosen}
+    kinds = ("integers", "normal", "negative", "special", *(() if finite else ("extreme",)))
+    recipe = Recipe(extents, draw(st.sampled_from(LAYOUTS)), draw(st.sampled_from(kinds)), draw(st.integers(0, 2**16)))
+    return made_of(kernel, recipe, constexprs)
+
+
+def rules(subject: str = "") -> st.SearchStrategy[Rule]:
+    """The rules of the compiler, or those of one subject (`index`, `arithmetic`, …), in the order of their tables.
+
+    @given(rules("index"))
+    def test_mine(rule): ...        # rule.left, rule.right, rule.when
+    """
+    return st.sampled_from([r for t in BUILTIN.tables for r in t.rules if subject in ("", r.subject)])
+
+
+__all__ = ["FLOATS", "INTEGERS", "NAMES", "arguments", "kernels", "rules", "terms"]

@@ -5,9 +5,11 @@ import sys
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from intent_np.terms.core import Arena
-from intent_np.testing import kernels, random_kernel
+from intent_np.testing import Config, check_kernel, kernels, random_kernel, rules
+from intent_np.testing.strategies import arguments
 
 FIFTH = 100
 
@@ -41,3 +43,17 @@ def test_a_seed_is_a_kernel_in_any_process() -> None:
 def test_the_seeded_generator_needs_no_hypothesis() -> None:
     code = "import sys; from intent_np.testing import random_kernel as r; r(1); assert 'hypothesis' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@settings(max_examples=15)
+@given(st.data(), kernels(Config(statements=1, fuel=2)))
+def test_arguments_fit_any_kernel(data, made) -> None:
+    """What the strategy draws is bound as a call is, and the reference takes it."""
+    given_ = data.draw(arguments(made.kernel))
+    checked = check_kernel(made.kernel, given_)
+    assert set(checked.poison) == {p.name for p in made.kernel.parameters if p.kind == "view" and p.mode != "in"}
+
+
+@given(rules("index"))
+def test_rules_are_drawn_by_subject(rule) -> None:
+    assert rule.subject == "index"
