@@ -34,7 +34,7 @@ def forward_stores(program: Program) -> Program:
     done: dict[Any, Any] = {}
     for t in walk(*order):
         done[t] = inherit(t, node(t.rebuild(done)))  # type: ignore[attr-defined]
-        if isinstance(t, Load):
+        if isinstance(t, Load) and isinstance(done[t], Load):  # one whose condition has become false is its fill
             done[t] = inherit(t, _forward(t, before, done, changed))
     return replace(program, effects=tuple(done[e] for e in program.effects))  # type: ignore[no-any-return]
 

@@ -73,13 +73,30 @@ class _Lowering(LoopLowering, DimensionLowering, SumLowering, CompressedLowering
         self.count: dict[View, int] = {}  # stores into each view
         self.members: tuple[L.LoopVar, ...] = ()  # in hand, of the parallel loops around
         self.buffers = Buffers((t.name for t in find(program, NAMED)), self.scalar)
-        # nested loops over one domain take the first `use` numbers, the dimensions of tensors those after them
+        # nested loops with one pair of bounds take the first `use` numbers, the dimensions of tensors those after them
+        self.uses = self._uses(program)
         self.first_use: dict[tuple[Value, Value], int] = {}
-        for v in (p for loop in find(program, L.Parallel) for p in loop.points):
+        for v, use in self.uses.items():
             key = self.bounds(v.domain)
-            self.first_use[key] = max(self.first_use.get(key, 0), v.depth + 1)
+            self.first_use[key] = max(self.first_use.get(key, 0), use + 1)
 
     # ---- axes
+
+    def _uses(self, program: L.LogicalProgram) -> dict[L.LoopVar, int]:
+        """The number of the axis of each member among those with its bounds.  Members of nested loops never share one:
+        domains that differ may have the same bounds, since a stepped one is numbered from 0."""
+        beside: dict[L.LoopVar, dict[L.LoopVar, None]] = {}
+        for outer in reversed(list(find(program, L.Parallel))):
+            for inner in find(outer, L.Parallel):
+                for v in outer.points:
+                    beside.setdefault(v, {}).update(dict.fromkeys(inner.points))
+                    for w in inner.points:
+                        beside.setdefault(w, {})[v] = None
+        uses: dict[L.LoopVar, int] = {}
+        for v in sorted(beside, key=lambda v: v.depth):
+            taken = {uses[w] for w in beside[v] if w in uses and self.bounds(w.domain) == self.bounds(v.domain)}
+            uses[v] = next(n for n in range(len(taken) + 1) if n not in taken)
+        return uses
 
     def bounds(self, d: L.Domain) -> tuple[Value, Value]:
         """Bounds of the axis of a domain; a stepped domain is numbered from 0."""
@@ -151,7 +168,7 @@ class _Lowering(LoopLowering, DimensionLowering, SumLowering, CompressedLowering
                 )
             case L.LoopVar():
                 lo, hi = self.bounds(v.domain)
-                a = inherit(v.domain, Axis(lo, hi, v.depth))
+                a = inherit(v.domain, Axis(lo, hi, self.uses[v]))
                 named(a, arena().names.get(v, arena().names.get(v.domain, "i")))
                 return Coord(a) if v.domain.step is None else self.numbers.coordinate(v.domain, Coord(a))
             case L.Read():

@@ -62,7 +62,8 @@ def compare(actual: Array, expected: Expected) -> Comparison:
         return Comparison(0.0, 0.0, True, None, "no elements")
     if got.dtype.kind != "f":
         error = np.where(got == want, 0.0, np.abs(got.astype("f8") - want.astype("f8")).clip(1.0, None))
-        return _outcome(actual, expected, error, np.zeros_like(error))
+        unspecified = np.where(np.isinf(expected.bound), np.inf, 0.0)  # an integer is exact, or may be anything
+        return _outcome(actual, expected, error, np.zeros_like(error) + unspecified)
     bound = np.zeros_like(got) + expected.bound
     if bool(np.isnan(bound).any()):
         raise ValueError("the oracle's bound is NaN; an element that may be anything has an infinite bound")

@@ -61,7 +61,7 @@ class Failure:
     @property
     def key(self) -> str:
         """Failures with one key are one finding: numbers and names of the message do not matter."""
-        shape = "" if self.code == "different" else _shape(self.message)
+        shape = "" if self.code in ("different", "KeyError") else _shape(self.message)  # a key is any term
         return " ".join(filter(None, (self.stage, self.code, self.place, self.rule, shape)))
 
     @property

@@ -227,3 +227,10 @@ def test_masked_limits_are_certain():
     assert weight.error[0] == 0
     nothing = A.maximum(exact(np.zeros((2, 0))), axis=1)
     assert nothing.value.tolist() == [[-math.inf]] * 2
+
+
+def test_an_integer_that_is_unspecified_may_be_anything() -> None:
+    bound = np.array([np.inf, 0.0])
+    assert compare(np.array([9, 2]), Expected(np.array([1, 2]), bound)).ok
+    assert not compare(np.array([9, 3]), Expected(np.array([1, 2]), bound)).ok
+    assert compare(np.array([True]), Expected(np.array([False]), np.inf)).ok
