@@ -74,29 +74,28 @@ class _Lowering(LoopLowering, DimensionLowering, SumLowering, CompressedLowering
         self.members: tuple[L.LoopVar, ...] = ()  # in hand, of the parallel loops around
         self.buffers = Buffers((t.name for t in find(program, NAMED)), self.scalar)
         # nested loops with one pair of bounds take the first `use` numbers, the dimensions of tensors those after them
-        self.uses = self._uses(program)
+        self.uses: dict[L.LoopVar, int] = {}
         self.first_use: dict[tuple[Value, Value], int] = {}
-        for v, use in self.uses.items():
-            key = self.bounds(v.domain)
-            self.first_use[key] = max(self.first_use.get(key, 0), use + 1)
+        self._number(program)
 
     # ---- axes
 
-    def _uses(self, program: L.LogicalProgram) -> dict[L.LoopVar, int]:
-        """The number of the axis of each member among those with its bounds.  Members of nested loops never share one:
-        domains that differ may have the same bounds, since a stepped one is numbered from 0."""
-        beside: dict[L.LoopVar, dict[L.LoopVar, None]] = {}
-        for outer in reversed(list(find(program, L.Parallel))):
-            for inner in find(outer, L.Parallel):
-                for v in outer.points:
-                    beside.setdefault(v, {}).update(dict.fromkeys(inner.points))
-                    for w in inner.points:
-                        beside.setdefault(w, {})[v] = None
-        uses: dict[L.LoopVar, int] = {}
-        for v in sorted(beside, key=lambda v: v.depth):
-            taken = {uses[w] for w in beside[v] if w in uses and self.bounds(w.domain) == self.bounds(v.domain)}
-            uses[v] = next(n for n in range(len(taken) + 1) if n not in taken)
-        return uses
+    def _number(self, program: L.LogicalProgram) -> None:
+        """Number the axis of each member among those with its bounds.  Members of nested loops never share one: domains
+        that differ may have the same bounds, since a stepped one is numbered from 0."""
+        loops = list(find(program, L.Parallel))[::-1]  # outer ones first: an inner domain may hang on their members
+        beside: dict[L.LoopVar, set[L.LoopVar]] = {v: set() for loop in loops for v in loop.points}
+        for outer in loops:
+            inside = {w for inner in find(outer, L.Parallel) for w in inner.points}
+            for v in outer.points:
+                beside[v] |= inside
+                for w in inside:
+                    beside[w].add(v)
+        for v, others in beside.items():
+            key = self.bounds(v.domain)
+            taken = {self.uses[w] for w in others if w in self.uses and self.bounds(w.domain) == key}
+            self.uses[v] = use = next(n for n in range(len(taken) + 1) if n not in taken)
+            self.first_use[key] = max(self.first_use.get(key, 0), use + 1)
 
     def bounds(self, d: L.Domain) -> tuple[Value, Value]:
         """Bounds of the axis of a domain; a stepped domain is numbered from 0."""
