@@ -1,0 +1,98 @@
+"""Mutants of the passes: of each module of `intent_np.passes` some, of as many kinds and functions as it has."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import pkgutil
+import types
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+from ... import passes as package
+from ...parsing import parse
+from .source import Mutant, Site, compiled, living, sites, with_code
+
+NO_MEANING: Final = {
+    "base": "what passes are, not what they do",
+    "pipeline": "the order of passes",
+    "choose_launch": "warps and stages: time alone",
+    "blocks": "sizes of blocks: time alone",
+    "order_programs": "the order of instances: time alone",
+}
+"""Modules that decide nothing about results, and why."""
+
+
+def pass_mutants(of_each: int) -> list[Mutant]:
+    """So many mutants of each module that shapes programs."""
+    found = []
+    for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda i: i.name):
+        if info.name not in NO_MEANING:
+            found += _of_module(import_module(f"{package.__name__}.{info.name}"), of_each)
+    return found
+
+
+def _of_module(module: types.ModuleType, most: int) -> list[Mutant]:
+    """Some of all that can be wrong in a module: kinds and functions that it has few of go first, then by a hash."""
+    tree = parse(Path(str(module.__file__)).read_text())
+    every = list(_every(module, tree))
+    kinds: Counter[str] = Counter()
+    functions: Counter[str] = Counter()
+    chosen: list[Mutant] = []
+    while len(chosen) < most and every:
+        best = min(every, key=lambda c: (functions[c.qualified] + 2 * kinds[c.site.kind], _hash(c.name)))
+        every.remove(best)
+        if (made := _made(module, tree, best)) is not None:
+            kinds[made.kind] += 1
+            functions[best.qualified] += 1
+            chosen.append(made)
+    return sorted(chosen, key=lambda m: m.name)
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """A site in a function of a module."""
+
+    name: str
+    qualified: str
+    function: ast.FunctionDef
+    site: Site
+
+
+def _made(module: types.ModuleType, tree: ast.Module, chosen: _Candidate) -> Mutant | None:
+    """The mutant of a candidate, if it compiles."""
+    alive = living(module, chosen.qualified)
+    code = compiled(module, tree, chosen.function, chosen.site.edit)
+    if alive is None or code is None or code.co_freevars != alive.__code__.co_freevars:
+        return None
+    place = (str(module.__file__), chosen.function.lineno, chosen.function.end_lineno or chosen.function.lineno)
+    return Mutant(chosen.name, chosen.site.kind, chosen.site.before, with_code(alive, code), place)
+
+
+def _hash(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()
+
+
+def _every(module: types.ModuleType, tree: ast.Module) -> Iterator[_Candidate]:
+    """All that can be wrong in a module."""
+    short = module.__name__.rpartition(".")[2]
+    for qualified, function in _functions(tree):
+        same: Counter[str] = Counter()
+        for site in sites(function):
+            same[site.kind] += 1
+            yield _Candidate(f"{short}.{qualified}: {site.kind} {same[site.kind]}", qualified, function, site)
+
+
+def _functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Functions of the module and of its classes, with their qualified names."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            yield node.name, node
+        if isinstance(node, ast.ClassDef):
+            for inner in node.body:
+                if isinstance(inner, ast.FunctionDef) and inner.name != "__repr__":
+                    yield f"{node.name}.{inner.name}", inner

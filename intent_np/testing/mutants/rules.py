@@ -1,0 +1,97 @@
+"""Mutants of the rules: without a guard, with another number, with operands exchanged, with another operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from typing import Any, Final
+
+from ...rules.pattern import Expr, Rule
+from ...rules.rule_set import RuleSet, Table, active, using
+from ...rules.tables import BUILTIN
+from ...terms.operators import OPERATORS
+from .source import Mutant
+
+OTHER: Final = {
+    "lt": "le", "le": "lt", "eq": "ne", "ne": "eq", "minimum": "maximum", "maximum": "minimum", "add": "sub",
+    "sub": "add", "floordiv": "ceil_div", "ceil_div": "floordiv", "and": "or", "or": "and",
+}  # fmt: skip
+
+
+def rule_mutants(of_each: int) -> list[Mutant]:
+    """So many mutants of each rule: its guards first."""
+    found = []
+    for r in BUILTIN.rules:
+        changed = [Mutant(f"rule {r.name}: {kind}", kind, f"{new.left} -> {new.right} {list(new.when)}", _put(r, new))
+                   for kind, new in _changes(r)]  # fmt: skip
+        found += changed[: max(of_each, len(r.when))]
+    return found
+
+
+def mutated(mutant: Mutant) -> Rule:
+    """The rule that a mutant of a rule puts in force."""
+    with mutant.applied():
+        return active().rule(mutant.name.removeprefix("rule ").partition(":")[0])
+
+
+def _put(old: Rule, new: Rule) -> Callable[[], AbstractContextManager[None]]:
+    @contextmanager
+    def applied() -> Iterator[None]:
+        with using(exchanged(BUILTIN, old, new)):
+            yield
+
+    return applied
+
+
+def exchanged(rules: RuleSet, old: Rule, new: Rule) -> RuleSet:
+    """The rules with another in the place of one."""
+    tables: list[Table] = []
+    for t in rules.tables:
+        tables.append(replace(t, rules=tuple(new if r is old else r for r in t.rules)))
+    return RuleSet(tuple(tables))
+
+
+def _changes(r: Rule) -> Iterator[tuple[str, Rule]]:
+    """Everything that can be wrong with a rule, guards first, each kind of change at most once of each place."""
+    for i in range(len(r.when)):
+        yield f"dropped guard {i + 1}", replace(r, when=r.when[:i] + r.when[i + 1 :])
+    for what, new in _wrong(r.right):
+        yield what, replace(r, right=new)
+    for i, g in enumerate(r.when):
+        for what, new in _wrong(g):
+            yield f"{what} in guard {i + 1}", replace(r, when=(*r.when[:i], new, *r.when[i + 1 :]))
+    names = [a for a in _variables(r.left) if a is not r.right and a.args != r.right.args]
+    if r.right.head == "var":
+        for other in names:
+            if other.head == "var" and other.args[1] == r.right.args[1]:
+                yield "another operand", replace(r, right=other)
+    if r.right.head == "const" and isinstance(r.right.args[0], bool):
+        yield "wrong constant", replace(r, right=Expr("const", (not r.right.args[0],)))
+
+
+def _variables(e: Expr) -> list[Expr]:
+    found: dict[Any, Expr] = {}
+    stack = [e]
+    while stack:
+        x = stack.pop()
+        if x.head in ("var", "literal"):
+            found.setdefault(x.args, x)
+        stack += [a for a in x.args if isinstance(a, Expr)]
+    return list(found.values())
+
+
+def _wrong(e: Expr) -> Iterator[tuple[str, Expr]]:
+    """An expression with one thing wrong in it."""
+    if e.head == "const" and type(e.args[0]) is int:
+        yield "off by one", Expr("const", (e.args[0] + 1,))
+    if e.head in OTHER:
+        yield "wrong operator", Expr(OTHER[e.head], e.args)
+    if e.head in OPERATORS and len(e.args) == 2 and not OPERATORS[e.head].commutative:
+        yield "swapped operands", Expr(e.head, e.args[::-1])
+    if e.head == "select":
+        yield "swapped operands", Expr(e.head, (e.args[0], e.args[2], e.args[1]))
+    for i, a in enumerate(e.args):
+        if isinstance(a, Expr):
+            for what, new in _wrong(a):
+                yield what, Expr(e.head, (*e.args[:i], new, *e.args[i + 1 :]))

@@ -1,0 +1,191 @@
+"""Mutations of Python functions: one change in a syntax tree, compiled, and put into the living function."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import types
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+OTHER: Final[dict[type[ast.AST], type[ast.AST]]] = {
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.FloorDiv: ast.Mult, ast.Mult: ast.FloorDiv,
+}  # fmt: skip
+WORDS: Final = {
+    "lt": "le", "le": "lt", "eq": "ne", "ne": "eq", "minimum": "maximum", "maximum": "minimum", "add": "sub",
+    "sub": "add", "floordiv": "ceil_div", "ceil_div": "floordiv", "and": "or", "or": "and", "all": "any", "any": "all",
+    "sum": "max", "max": "min", "min": "max", "least": "most", "most": "least", "lo": "hi", "hi": "lo",
+}  # fmt: skip
+"""Words that stand for the other of two: in names of functions, of fields, and in texts that name operators."""
+MASKS: Final = ("valid", "mask", "other", "fill", "active")
+ORDERED: Final = ("lt", "le", "sub", "floordiv", "mod", "ceil_div", "difference", "at_most")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One thing wrong: `name` says where, `kind` what, `change` shows it.  `applied()` makes it so for a while."""
+
+    name: str
+    kind: str
+    change: str
+    applied: Callable[[], AbstractContextManager[None]] = field(compare=False, repr=False)
+    place: tuple[str, int, int] = field(default=("", 0, 0), compare=False)
+    """The file and the lines of the function that is changed."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """A place in a function where something can be wrong: the edit is made in a copy of the tree."""
+
+    kind: str
+    before: str
+    edit: Callable[[ast.AST], None]
+
+
+Path = tuple[tuple[str, int | None], ...]
+
+
+def sites(function: ast.AST) -> Iterator[Site]:
+    """Everything that can be wrong in a function, in the order of the text."""
+    for path, node in _walk(function):
+        if any(f in ("annotation", "returns", "decorator_list", "args") and d < 1 for d, (f, _) in enumerate(path)):
+            continue
+        yield from _of_node(path, node)
+
+
+def _of_node(path: Path, node: ast.AST) -> Iterator[Site]:
+    text = ast.unparse(node)[:80] if isinstance(node, ast.expr | ast.stmt) else ""
+    match node:
+        case ast.Compare(ops=[op]) if type(op) in OTHER:
+            yield Site("wrong comparison", text, lambda t: _put(t, path, "ops", [OTHER[type(op)]()]))
+        case ast.BoolOp(values=values):
+            for i in range(len(values)):
+                yield Site("dropped condition", text, lambda t, i=i: _drop(t, path, "values", i))  # type: ignore[misc]
+        case ast.UnaryOp(op=ast.Not()):
+            yield Site("dropped condition", text, lambda t: _replace(t, path, _at(t, path).operand))
+        case ast.If(body=[ast.Continue() | ast.Return() | ast.Raise()]):
+            if not isinstance(node.body[0], ast.Raise):
+                yield Site("dropped condition", text.partition("\n")[0], lambda t: _put(t, path, "test", ast.Constant(False)))
+        case ast.IfExp():
+            yield Site("dropped condition", text, lambda t: _replace(t, path, _at(t, path).body))
+        case ast.BinOp(op=op) if type(op) in OTHER and not isinstance(node.left, ast.JoinedStr):
+            if not any(isinstance(x, ast.Constant) and isinstance(x.value, str) for x in (node.left, node.right)):
+                yield Site("wrong operator", text, lambda t: _put(t, path, "op", OTHER[type(op)]()))
+        case ast.Call(func=ast.Name(name), args=[_, _]) if name in ORDERED:
+            yield Site("swapped operands", text, lambda t: _put(t, path, "args", _at(t, path).args[::-1]))
+            if name in WORDS:
+                yield Site("wrong operator", text, lambda t: _put(t, path, "func", ast.Name(WORDS[name], ast.Load())))
+        case ast.Call(func=ast.Name(name)) if name in WORDS:
+            yield Site("wrong operator", text, lambda t: _put(t, path, "func", ast.Name(WORDS[name], ast.Load())))
+        case ast.Constant(str(word)) if word in WORDS and path[-1][0] in ("args", "comparators"):
+            yield Site("wrong operator", text, lambda t: _put(t, path, "value", WORDS[word]))
+        case ast.Constant(int(n)) if not isinstance(n, bool) and n in (0, 1, 2) and path[-1][0] != "kwd_attrs":
+            yield Site("off by one", text, lambda t: _put(t, path, "value", n + 1))
+        case ast.Slice(lower=ast.Constant(int(n))):
+            yield Site("off by one", text, lambda t: _put(t, (*path, ("lower", None)), "value", n + 1))
+        case ast.Attribute(attr=name) if name in WORDS and name in ("lo", "hi"):
+            yield Site("wrong bound", text, lambda t: _put(t, path, "attr", WORDS[name]))
+        case ast.keyword(arg=str(name)) if name in MASKS and not isinstance(node.value, ast.Constant):
+            yield Site("lost mask", f"{name}={ast.unparse(node.value)}"[:80], lambda t: _put(t, path, "value", ast.Constant(None)))
+        case ast.Expr(value=ast.Call()) | ast.AugAssign():
+            yield Site("dropped statement", text, lambda t: _replace(t, path, ast.Pass()))
+        case ast.Tuple(elts=[a, b], ctx=ast.Load()) if path[-1][0] == "value" and ast.dump(a) != ast.dump(b):
+            yield Site("swapped operands", text, lambda t: _put(t, path, "elts", _at(t, path).elts[::-1]))
+
+
+def _walk(tree: ast.AST, path: Path = ()) -> Iterator[tuple[Path, ast.AST]]:
+    yield path, tree
+    for name, value in ast.iter_fields(tree):
+        if isinstance(value, ast.AST):
+            yield from _walk(value, (*path, (name, None)))
+        elif isinstance(value, list):
+            for i, child in enumerate(value):
+                if isinstance(child, ast.AST):
+                    yield from _walk(child, (*path, (name, i)))
+
+
+def _at(tree: ast.AST, path: Path) -> Any:
+    node: Any = tree
+    for name, i in path:
+        node = getattr(node, name) if i is None else getattr(node, name)[i]
+    return node
+
+
+def _put(tree: ast.AST, path: Path, name: str, value: Any) -> None:
+    setattr(_at(tree, path), name, value)
+
+
+def _drop(tree: ast.AST, path: Path, name: str, i: int) -> None:
+    node = _at(tree, path)
+    values = getattr(node, name)
+    del values[i]
+    if len(values) == 1:
+        _replace(tree, path, values[0])
+
+
+def _replace(tree: ast.AST, path: Path, new: ast.AST) -> None:
+    (name, i), parent = path[-1], _at(tree, path[:-1])
+    if i is None:
+        setattr(parent, name, new)
+    else:
+        getattr(parent, name)[i] = new
+
+
+# ---- in the living function
+
+
+def compiled(module: types.ModuleType, tree: ast.Module, function: ast.AST, edit: Callable[[ast.AST], None]) -> types.CodeType | None:
+    """The code of a function with an edit, compiled where it stands in its module; None if it can't be."""
+    new, where = copy.deepcopy(tree), _path_of(tree, function)
+    edit(_at(new, where))
+    try:
+        code = compile(ast.fix_missing_locations(new), str(module.__file__), "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, TypeError):
+        return None
+    names = [_at(tree, where[:k]).name for k in range(1, len(where) + 1) if hasattr(_at(tree, where[:k]), "name")]
+    return _nested(code, names)
+
+
+def _path_of(tree: ast.AST, node: ast.AST) -> Path:
+    return next(path for path, found in _walk(tree) if found is node)
+
+
+def _nested(code: types.CodeType, names: list[str]) -> types.CodeType | None:
+    for name in names:
+        inner = [c for c in code.co_consts if isinstance(c, types.CodeType) and c.co_name == name]
+        if not inner:
+            return None
+        code = inner[-1]
+    return code
+
+
+def living(module: types.ModuleType, qualified: str) -> types.FunctionType | None:
+    """The function object of a module by its qualified name, through the wrappers that hide it."""
+    found: Any = module
+    for name in qualified.split("."):
+        found = vars(found).get(name) if hasattr(found, "__dict__") else None
+    for attribute in ("function", "fget", "func", "__func__", "__wrapped__"):
+        if found is not None and not isinstance(found, types.FunctionType) and hasattr(found, attribute):
+            found = getattr(found, attribute)
+    while isinstance(found, types.FunctionType) and hasattr(found, "__wrapped__"):
+        found = found.__wrapped__
+    return found if isinstance(found, types.FunctionType) else None
+
+
+def with_code(function: types.FunctionType, code: types.CodeType) -> Callable[[], AbstractContextManager[None]]:
+    """The function with other code, for a while."""
+
+    @contextmanager
+    def applied() -> Iterator[None]:
+        before = function.__code__
+        function.__code__ = code
+        try:
+            yield
+        finally:
+            function.__code__ = before
+
+    return applied
