@@ -28,6 +28,10 @@ def fuzz(
     limit: Annotated[float, typer.Option(help="Seconds for the examination of a seed.")] = 60.0,
     attempts: Annotated[int, typer.Option(help="Candidates of a reduction.")] = 600,
     generator: Annotated[str, typer.Option(help="MODULE:FUNCTION from a seed to a kernel's text.")] = "",
+    mutants: Annotated[bool, typer.Option("--mutants", help="Measure the suite by mutants of the compiler.")] = False,
+    corpus: Annotated[
+        list[str] | None, typer.Option(help="With --mutants: kernels with oracles, beside random ones.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Examine random kernels, sort what fails into findings, reduce each and save it as a test.
@@ -42,6 +46,12 @@ def fuzz(
     from intent_np.testing.campaign import Campaign, Settings
     from intent_np.testing.oracles import DEFAULT, ORACLES
 
+    if mutants:
+        from intent_np.testing.mutants.campaign import measure, told
+
+        rates = measure(corpus or (), count or 100, jobs, None, lambda line: print(line, file=sys.stderr, flush=True))
+        print_json(rates) if as_json else print(told(rates))
+        return
     chosen = [o.strip() for o in oracles.split(",")] if oracles else list(DEFAULT)
     chosen += [o for o, asked in (("triton", triton), ("device", device)) if asked and o not in chosen]
     for name in chosen:

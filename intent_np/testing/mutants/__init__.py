@@ -9,7 +9,6 @@ Passes are mutated in their syntax trees, rules in their patterns; no file is to
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 
 from .passes import pass_mutants
@@ -25,12 +24,18 @@ def candidates(of_each: int = 8, of_each_rule: int = 3) -> list[Mutant]:
     return [*pass_mutants(of_each), *rule_mutants(of_each_rule)]
 
 
-def mutants(of_each: int = 8, of_each_rule: int = 3) -> list[Mutant]:
-    """The candidates that a witness has shown to be wrong: a kernel and a call whose results they change, or which they
+def mutants() -> list[Mutant]:
+    """The mutants that a witness has shown to be wrong: a kernel and a call whose results they change, or which they
     refuse or crash on.  `python -m benchmarks.mutants --search` looks for witnesses."""
     listed = Path(__file__).with_name("witnessed.txt").read_text().splitlines()
-    known = Counter(tuple(line.split(" | ")[:2]) for line in listed)
-    return [m for m in candidates(of_each, of_each_rule) if (m.name, flat(m.change)) in known]
+    known = {key(*line.split(" | ")[:2]) for line in listed}
+    rules = [m for m in rule_mutants(3) if key(m.name, m.change) in known]
+    return [*pass_mutants(None, lambda name, change: key(name, change) in known), *rules]
+
+
+def key(name: str, change: str) -> tuple[str, str]:
+    """What a mutant is known by: its place and kind without the number among its like, and what it changes."""
+    return name if name.startswith("rule ") else name.rstrip(" 0123456789"), flat(change)
 
 
 def flat(text: str) -> str:

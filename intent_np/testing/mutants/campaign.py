@@ -2,8 +2,8 @@
 
     python -m benchmarks.mutants kernels            # or intent-np fuzz --mutants --corpus kernels
 
-`witnessed.txt` beside this file lists the mutants, each with what shows it; `--search` writes it anew, with other random
-kernels than those that are measured.
+`witnessed.txt` beside this file lists the mutants, each with what shows it; `--search` writes it anew, with random
+kernels other than those that are measured.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ SEARCH_FROM: Final = 1000
 
 
 def measure(
-    corpus: Sequence[str] = (), count: int = 100, jobs: int = 2, some: int | None = None,
+    corpus: Sequence[str] = (),
+    count: int = 100,
+    jobs: int = 2,
+    some: int | None = None,
     progress: Callable[[str], None] = lambda line: None,
 ) -> dict[str, Any]:
     """What becomes of the mutants (or of `some`, spread over all) in `count` random kernels and a corpus, proofs of
@@ -38,14 +41,19 @@ def measure(
     for name, part in parts.items():
         trials = [t for t in known if t in part]
         found[name] = hunt(chosen, trials, jobs, lambda f: progress(f"{f.status}: {f.name}  {f.witness}"))
-    fates = [next((f for f in several if f.status == "killed"), several[0]) for several in zip(*found.values(), strict=True)]
+    fates = [
+        next((f for f in several if f.status == "killed"), several[0]) for several in zip(*found.values(), strict=True)
+    ]
     made = summary(fates)
     made["parts"] = {name: summary(those)["rate"] for name, those in found.items()}
     return made
 
 
 def search(
-    corpus: Sequence[str] = (), count: int = 100, jobs: int = 2, of_each: int = 8,
+    corpus: Sequence[str] = (),
+    count: int = 100,
+    jobs: int = 2,
+    of_each: int = 8,
     progress: Callable[[str], None] = lambda line: None,
 ) -> dict[str, Any]:
     """Look for a witness of each candidate, and write down those that have one."""
@@ -60,10 +68,6 @@ def write(fates: Sequence[Fate]) -> None:
     """The list of the mutants with a witness: name, change, witness, what was seen."""
     lines = [" | ".join(flat(x) for x in (f.name, f.change, f.witness, f.how)) for f in fates if f.status == "killed"]
     WITNESSED.write_text("\n".join(sorted(lines)) + "\n")
-
-
-
-
 
 
 def told(made: dict[str, Any]) -> str:

@@ -34,7 +34,10 @@ class Fate:
 
 
 def hunt(
-    mutants: Sequence[Mutant], trials: Sequence[Trial], jobs: int = 2, progress: Callable[[Fate], None] = lambda fate: None
+    mutants: Sequence[Mutant],
+    trials: Sequence[Trial],
+    jobs: int = 2,
+    progress: Callable[[Fate], None] = lambda fate: None,
 ) -> list[Fate]:
     """The fate of every mutant, in the order given."""
     _share.update(mutants=mutants, trials=trials)
@@ -92,7 +95,11 @@ def _reaching(mutant: Mutant, trials: Iterable[Trial], oracle: str) -> list[Tria
         quick = sorted(near, key=lambda t: t.seconds[oracle])[: TRIED // 2]
         return [*quick, *sorted(rest, key=lambda t: t.seconds[oracle])[:TRIED]]
     file, first, last = mutant.place
-    near = [t for t in trials if reaches(t, oracle, lambda p: isinstance(p, tuple) and p[0] == file and first <= p[1] <= last)]
+    near = [
+        t
+        for t in trials
+        if reaches(t, oracle, lambda p: isinstance(p, tuple) and p[0] == file and first <= p[1] <= last)
+    ]
     if oracle == "triton":  # what the machine executes is tried there
         near = [t for t in near if not _by_machine(t, file, first, last)] or near[: TRIED // 4]
     return sorted(near, key=lambda t: t.seconds[oracle])[:TRIED]
@@ -138,12 +145,19 @@ def summary(fates: Sequence[Fate]) -> dict[str, Any]:
         "killed": len(killed),
         "rate": round(len(killed) / max(len(counted), 1), 4),
         "kinds": {k: dict(c) for k, c in sorted(kinds.items())},
-        "by": dict(Counter(f.witness.partition(" ")[0] if "random" in f.witness else f.witness.rpartition(", ")[2] or "trial"
-                           for f in killed).most_common()),
+        "by": dict(Counter(map(_noticed, killed)).most_common()),
         "survivors": [asdict(f) for f in counted if f.status != "killed"],
         "equivalent": [asdict(f) for f in fates if f.status == "equivalent"],
         "fates": [asdict(f) for f in fates],
     }  # fmt: skip
+
+
+def _noticed(fate: Fate) -> str:
+    """What kind of thing has noticed a mutant."""
+    if fate.witness == "rules check" or fate.how.startswith("timeout"):
+        return fate.witness if fate.witness == "rules check" else "timeout"
+    trial, _, oracle = fate.witness.rpartition(", ")
+    return f"{'a random kernel' if trial.startswith('random') else 'the corpus'}, {oracle}"
 
 
 __all__ = ["Fate", "hunt", "summary"]

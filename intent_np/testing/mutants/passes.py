@@ -7,7 +7,7 @@ import hashlib
 import pkgutil
 import types
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -27,23 +27,23 @@ NO_MEANING: Final = {
 """Modules that decide nothing about results, and why."""
 
 
-def pass_mutants(of_each: int) -> list[Mutant]:
-    """So many mutants of each module that shapes programs."""
+def pass_mutants(of_each: int | None, wanted: Callable[[str, str], bool] = lambda name, change: True) -> list[Mutant]:
+    """So many mutants of each module that shapes programs, or all; those that are `wanted` by name and change."""
     found = []
     for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda i: i.name):
         if info.name not in NO_MEANING:
-            found += _of_module(import_module(f"{package.__name__}.{info.name}"), of_each)
+            found += _of_module(import_module(f"{package.__name__}.{info.name}"), of_each, wanted)
     return found
 
 
-def _of_module(module: types.ModuleType, most: int) -> list[Mutant]:
+def _of_module(module: types.ModuleType, most: int | None, wanted: Callable[[str, str], bool]) -> list[Mutant]:
     """Some of all that can be wrong in a module: kinds and functions that it has few of go first, then by a hash."""
     tree = parse(Path(str(module.__file__)).read_text())
-    every = list(_every(module, tree))
+    every = [c for c in _every(module, tree) if wanted(c.name, c.site.before)]
     kinds: Counter[str] = Counter()
     functions: Counter[str] = Counter()
     chosen: list[Mutant] = []
-    while len(chosen) < most and every:
+    while every and (most is None or len(chosen) < most):
         best = min(every, key=lambda c: (functions[c.qualified] + 2 * kinds[c.site.kind], _hash(c.name)))
         every.remove(best)
         if (made := _made(module, tree, best)) is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -23,8 +24,13 @@ def rule_mutants(of_each: int) -> list[Mutant]:
     """So many mutants of each rule: its guards first."""
     found = []
     for r in BUILTIN.rules:
-        changed = [Mutant(f"rule {r.name}: {kind}", kind, f"{new.left} -> {new.right} {list(new.when)}", _put(r, new))
-                   for kind, new in _changes(r)]  # fmt: skip
+        same: Counter[str] = Counter()
+        changed = []
+        for kind, new in _changes(r):
+            same[kind] += 1
+            number = f" {same[kind]}" if same[kind] > 1 else ""
+            shown = f"{new.left} -> {new.right} {list(new.when)}"
+            changed.append(Mutant(f"rule {r.name}: {kind}{number}", kind, shown, _put(r, new)))
         found += changed[: max(of_each, len(r.when))]
     return found
 

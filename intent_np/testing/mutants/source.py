@@ -51,6 +51,9 @@ Path = tuple[tuple[str, int | None], ...]
 
 def sites(function: ast.AST) -> Iterator[Site]:
     """Everything that can be wrong in a function, in the order of the text."""
+    if isinstance(function, ast.FunctionDef) and any("nanopass" in ast.unparse(d) for d in function.decorator_list):
+        given = function.args.args[0].arg
+        yield Site("forgotten pass", f"return {given}", lambda t: _return(t, given))
     for path, node in _walk(function):
         if any(f in ("annotation", "returns", "decorator_list", "args") and d < 1 for d, (f, _) in enumerate(path)):
             continue
@@ -69,7 +72,9 @@ def _of_node(path: Path, node: ast.AST) -> Iterator[Site]:
             yield Site("dropped condition", text, lambda t: _replace(t, path, _at(t, path).operand))
         case ast.If(body=[ast.Continue() | ast.Return() | ast.Raise()]):
             if not isinstance(node.body[0], ast.Raise):
-                yield Site("dropped condition", text.partition("\n")[0], lambda t: _put(t, path, "test", ast.Constant(False)))
+                yield Site(
+                    "dropped condition", text.partition("\n")[0], lambda t: _put(t, path, "test", ast.Constant(False))
+                )
         case ast.IfExp():
             yield Site("dropped condition", text, lambda t: _replace(t, path, _at(t, path).body))
         case ast.BinOp(op=op) if type(op) in OTHER and not isinstance(node.left, ast.JoinedStr):
@@ -90,7 +95,11 @@ def _of_node(path: Path, node: ast.AST) -> Iterator[Site]:
         case ast.Attribute(attr=name) if name in WORDS and name in ("lo", "hi"):
             yield Site("wrong bound", text, lambda t: _put(t, path, "attr", WORDS[name]))
         case ast.keyword(arg=str(name)) if name in MASKS and not isinstance(node.value, ast.Constant):
-            yield Site("lost mask", f"{name}={ast.unparse(node.value)}"[:80], lambda t: _put(t, path, "value", ast.Constant(None)))
+            yield Site(
+                "lost mask",
+                f"{name}={ast.unparse(node.value)}"[:80],
+                lambda t: _put(t, path, "value", ast.Constant(None)),
+            )
         case ast.Expr(value=ast.Call()) | ast.AugAssign():
             yield Site("dropped statement", text, lambda t: _replace(t, path, ast.Pass()))
         case ast.Tuple(elts=[a, b], ctx=ast.Load()) if path[-1][0] == "value" and ast.dump(a) != ast.dump(b):
@@ -119,6 +128,10 @@ def _put(tree: ast.AST, path: Path, name: str, value: Any) -> None:
     setattr(_at(tree, path), name, value)
 
 
+def _return(function: Any, name: str) -> None:
+    function.body = [ast.Return(ast.Name(name, ast.Load()))]
+
+
 def _drop(tree: ast.AST, path: Path, name: str, i: int) -> None:
     node = _at(tree, path)
     values = getattr(node, name)
@@ -138,7 +151,9 @@ def _replace(tree: ast.AST, path: Path, new: ast.AST) -> None:
 # ---- in the living function
 
 
-def compiled(module: types.ModuleType, tree: ast.Module, function: ast.AST, edit: Callable[[ast.AST], None]) -> types.CodeType | None:
+def compiled(
+    module: types.ModuleType, tree: ast.Module, function: ast.AST, edit: Callable[[ast.AST], None]
+) -> types.CodeType | None:
     """The code of a function with an edit, compiled where it stands in its module; None if it can't be."""
     new, where = copy.deepcopy(tree), _path_of(tree, function)
     edit(_at(new, where))

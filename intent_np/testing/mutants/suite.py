@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -37,7 +37,7 @@ class Trial:
     kernel: Any
     constexprs: Mapping[str, Any]
     options: Any
-    calls: list[tuple[Arguments, Mapping[str, Expected]]]
+    calls: Sequence[tuple[Arguments, Mapping[str, Expected]]]
     reached: dict[str, set[Any]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -121,7 +121,9 @@ def explored(trials: Iterable[Trial], jobs: int = 2) -> list[Trial]:
     """The trials that are right, with what each of them reaches.  Those that the compiler refuses reach nothing."""
     _share["trials"] = every = list(trials)
     with multiprocessing.get_context("fork").Pool(jobs, own_interpreter) as pool:
-        for i, oracle, places, seconds in pool.imap_unordered(_explored, [(i, o) for i in range(len(every)) for o in ORACLES]):
+        for i, oracle, places, seconds in pool.imap_unordered(
+            _explored, [(i, o) for i in range(len(every)) for o in ORACLES]
+        ):
             if places is not None:
                 every[i].reached[oracle], every[i].seconds[oracle] = places, seconds
     return [t for t in every if t.reached]
