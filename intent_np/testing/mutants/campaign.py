@@ -93,4 +93,5 @@ def _cases(corpus: Sequence[str]) -> list[Any]:
 
 
 def as_json(made: dict[str, Any]) -> str:
+    """The summary for a program, every fate included."""
     return json.dumps(made, indent=1)

@@ -178,4 +178,5 @@ def reaching() -> Iterator[set[Any]]:
 
 
 def reaches(trial: Trial, oracle: str, wanted: Callable[[Any], bool]) -> bool:
+    """Whether a trial reaches a function or a rule of that kind by an oracle."""
     return any(map(wanted, trial.reached.get(oracle, ())))
