@@ -94,7 +94,8 @@ def random_trials(count: int, options: Any, first: int = 0, points: int = 2**9) 
             chosen = []
             for recipe in recipes(kernel, count=3, points=points, first=seed):
                 given = made(kernel, recipe)
-                if (wanted := wanted_of(kernel, {}, given, bool(options.permissions))) is not None:
+                wanted = wanted_of(kernel, {}, given, bool(options.permissions))
+                if isinstance(wanted, dict):
                     chosen.append((given, wanted))
         except Exception:
             continue  # a finding of a campaign, and no oracle
