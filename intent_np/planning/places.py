@@ -88,6 +88,7 @@ def facts(problem: Problem, every: list[Frame], keep: bool) -> Iterator[Fact]:
         for p in f.places:
             yield "opens", (p.number, f.fixed | _axes(p))
             yield "turn", (p.number, f.looped, p.turn)
+            yield "around", (p.number, sum(1 << a for a, _ in p.path[:-1]))
             yield from (("holds", (i, p.number)) for i, r in enumerate(f.roles) if r == "whole")
             for q in f.places:
                 if _before(q, p):

@@ -35,6 +35,7 @@ SORTS = """
 (relation opens (i64 i64))                ; place, axes along which a value may vary there
 (relation slot (i64 i64 i64))             ; axis, body, reader: a loop over the axis may come before the reader
 (relation turn (i64 i64 i64))             ; place, looped axes of its frame, how many loops may be over before it
+(relation around (i64 i64))               ; body, axes of the loops around its own
 (relation holds (i64 i64))                ; axis, place: a fragment holds the axis
 (relation keeps (i64 i64 i64))            ; axis, body, reader: the reader may read what the loop kept
 (relation stores (i64 V)) (relation stored (i64 i64 i64))   ; statement, frame, place
@@ -100,17 +101,21 @@ PLACES = """
 (rule ((= e (At v p)) (= v (Bin o a b)) (= d (lanes v))) ((union e (XBin o d p (At a p) (At b p)))) :ruleset place)
 (rule ((= e (At v p)) (= v (Tri o c a b)) (= d (lanes v)))
       ((union e (XTri o d p (At c p) (At a p) (At b p)))) :ruleset place)
-; a reduction: over an axis that the fragment holds, or by a loop that may come before the reader
+; a reduction: over an axis that the fragment holds, or by a loop that may come before the reader; inside of other loops
+; only where it varies along them
 (rule ((= e (At v p)) (= v (Red o k a)) (= d (lanes a)) (holds k p))
       ((union e (XHold o k d p (At a p)))) :ruleset place)
-(rule ((= e (At v p)) (= v (Red o k a)) (= d (lanes a)) (slot k q p) (turn q m t) (= l (lev v m)) (>= t l))
+(rule ((= e (At v p)) (= v (Red o k a)) (= d (lanes a))
+       (slot k q p) (around q r) (= r (& d r)) (turn q m t) (= l (lev v m)) (>= t l))
       ((union e (Get p (XFold o k d q (At a q) (Loop q))))) :ruleset place)
-(rule ((= e (At v p)) (= v (Top k x)) (= d (lanes x)) (slot k q p) (turn q m t) (= l (lev v m)) (>= t l))
+(rule ((= e (At v p)) (= v (Top k x)) (= d (lanes x))
+       (slot k q p) (around q r) (= r (& d r)) (turn q m t) (= l (lev v m)) (>= t l))
       ((union e (Get p (XTop k d q (At x q) (Loop q))))) :ruleset place)
-(rule ((= e (At v p)) (= v (Weighed "sum" k x z)) (= d (lanes x)) (slot k q p) (turn q m t) (= l (lev v m)) (>= t l))
+(rule ((= e (At v p)) (= v (Weighed "sum" k x z)) (= d (lanes x))
+       (slot k q p) (around q r) (= r (& d r)) (turn q m t) (= l (lev v m)) (>= t l))
       ((union e (Get p (XWeighed "sum" d q (XTop k d q (At x q) (Loop q)) (Loop q))))) :ruleset place)
-(rule ((= e (At v p)) (= v (Weighed o k x w)) (!= o "sum") (= d (lanes x)) (= f (lanes w)) (slot k q p)
-       (turn q m t) (= l (lev v m)) (>= t l))
+(rule ((= e (At v p)) (= v (Weighed o k x w)) (!= o "sum") (= d (lanes x)) (= f (lanes w))
+       (slot k q p) (around q r) (= r (& (| d f) r)) (turn q m t) (= l (lev v m)) (>= t l))
       ((union e (Get p (XWeighed o (| d f) q (XTop k d q (At x q) (Loop q)) (At w q))))) :ruleset place)
 ; kept: written by one loop, read behind it
 (rule ((= e (At v p)) (cand v i) (= d (lanes v)) (keeps k q p) (!= 0 (& d (<< 1 k))) (turn q m t) (= l (lev v m))

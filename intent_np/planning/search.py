@@ -84,7 +84,7 @@ class Search:
                 key.append((Item("touch", (t.view.name, d, t.type.bytes)), ()))  # type: ignore[union-attr]
         if n.op == "XWeighed":
             (top,) = {alternative.literals for alternative in self.classes[n.classes[0]]}
-            key.append((Item("rescale", top), n.classes[:1]))
+            key.append((Item("weights", top), n.classes[:1]))
         bits = 0
         for k in key:
             bits |= 1 << self.items.setdefault(k, len(self.items))

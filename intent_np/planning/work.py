@@ -25,7 +25,7 @@ SECTOR = 32
 
 class Item(NamedTuple):
     """An execution that is paid once: a node without what it is made of.  `touch` items stand for the first visit of
-    what several loads read, `rescale` for what the sums of one maximum share."""
+    what several loads read, `weights` for what the sums of one maximum share."""
 
     op: str
     literals: tuple[Any, ...]
@@ -177,22 +177,22 @@ def _top(p: Point, w: Work, axis: int, d: int, body: int) -> None:
     w[BARRIERS] = 0 if p.tensor else p.iterations(body)  # each warp has rows of a matrix of its own
 
 
-def _rescale(p: Point, w: Work, axis: int, d: int, body: int) -> None:
-    """Two exponentials for each row of a maximum, by which all its sums are rescaled."""
-    n = 2 * p.runs(d, body) * p.fragment(d & ~(1 << axis))
-    w[ISSUE], w[SPECIAL] = n * p.issue("exp"), n * p.costs["special"]["exp"]
+def _weights(p: Point, w: Work, axis: int, d: int, body: int) -> None:
+    """What the sums of one maximum share: an exponential for each score, and two for each row, to rescale them by."""
+    rows = 2 * p.runs(d, body) * p.fragment(d & ~(1 << axis))
+    n = p.lanes(d, body)
+    w[ISSUE] = n * p.issue("weight") + rows * p.issue("exp")
+    w[SPECIAL] = n * p.costs["special"]["weight"] + rows * p.costs["special"]["exp"]
 
 
 def _weighed(p: Point, w: Work, what: str, d: int, body: int) -> None:
     if what == "sum":
-        n = p.lanes(d, body)
+        w[ISSUE] = p.lanes(d, body) * p.issue("sum")
         w[BARRIERS] = 0 if p.tensor else p.iterations(body)
-    else:
-        axis = p.paths[body][-1][0]
-        _product(p, w, what.partition(" cast ")[0], axis, d, body)
-        n = p.runs(d, body) * p.fragment(d & ~(1 << axis))  # the accumulator is rescaled
-    w[ISSUE] += n * p.issue("weighed")
-    w[SPECIAL] += n * p.costs["special"]["weighed"]
+        return
+    axis = p.paths[body][-1][0]
+    _product(p, w, what.partition(" cast ")[0], axis, d, body)
+    w[ISSUE] += p.runs(d, body) * p.fragment(d & ~(1 << axis)) * p.issue("mul")  # the accumulator is rescaled
 
 
 def _read(p: Point, w: Work, value: int, d: int, place: int, body: int) -> None:
@@ -225,7 +225,7 @@ def _free(p: Point, w: Work, *_: Any) -> None:
 
 KINDS: dict[str, Callable[..., None]] = {
     "XLeaf": _leaf, "touch": _touch, "XUn": _pointwise, "XBin": _pointwise, "XTri": _pointwise, "XHold": _hold,
-    "XFold": _fold, "XTop": _top, "rescale": _rescale, "XWeighed": _weighed, "Get": _free, "XRead": _read,
+    "XFold": _fold, "XTop": _top, "weights": _weights, "XWeighed": _weighed, "Get": _free, "XRead": _read,
     "XWrite": _write, "Loop": _loop, "XStore": _store, "Seq": _free,
 }  # fmt: skip
 

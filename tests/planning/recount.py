@@ -85,10 +85,10 @@ def priced(search: Search, point: Point, pick: Pick) -> Counts:
                 name, d = "store", search.s.problem.bits(search.s.problem.stores[statement])
             case "XUn", (op, d, place) if op in COUNTED:
                 name = op
-            case "XWeighed", ("sum", d, place):
-                name = "exp"
-            case "rescale", (axis, d, place) if point.fragment(d & ~(1 << axis)) > 1:  # sums are rescaled row by row
-                found["exp"] = found.get("exp", 0) + 2 * point.runs(d, place) * point.fragment(d & ~(1 << axis))
+            case "weights", (axis, d, place):
+                name, rows = "exp", point.fragment(d & ~(1 << axis))
+                if rows > 1:  # sums are rescaled row by row
+                    found["exp"] = found.get("exp", 0) + 2 * point.runs(d, place) * rows
         n = point.fragment(d)
         if name == "store" or name and n > 1:
             found[name] = found.get(name, 0) + point.runs(d, place) * n
