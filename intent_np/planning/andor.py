@@ -10,6 +10,8 @@ import json
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
+from .problem import Unserved
+
 
 class Node(NamedTuple):
     """An alternative: an operator with literals, over classes."""
@@ -80,7 +82,7 @@ def _numbered(found: dict[str, Any], root: str, enodes: int) -> Graph:
 
 
 def _bottom_up(found: dict[str, Any], top: str, done: dict[str, str]) -> list[str]:
-    """The classes below `top`, each once and behind all that it is made of; `ValueError` if one contains itself."""
+    """The classes below `top`, each once and behind all that it is made of; `Unserved` if one contains itself."""
     order: list[str] = []
     state: dict[str, bool] = {}  # whether a class is finished
     stack = [(top, False)]
@@ -94,6 +96,6 @@ def _bottom_up(found: dict[str, Any], top: str, done: dict[str, str]) -> list[st
             stack.append((c, True))
             for k in sorted({k for _, _, below in found[c] for k in below}):
                 if state.get(k) is False:
-                    raise ValueError("an execution waits for itself")
+                    raise Unserved("an execution of it would wait for itself")
                 stack.append((k, False))
     return order

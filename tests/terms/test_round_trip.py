@@ -23,6 +23,7 @@ from intent_np.terms.launch import LAUNCH
 from intent_np.terms.logical import LOGICAL, LogicalProgram
 from intent_np.terms.normal import NORMAL, Axis, Coord, Program, View
 from intent_np.terms.parse import ParseError, parse
+from intent_np.terms.plan import PLAN
 from intent_np.terms.text import brief, show
 from intent_np.terms.triton import TRITON, Function
 from intent_np.terms.triton_expressions import Expr
@@ -32,7 +33,7 @@ from tests.lowering import as_far_as_it_lowers
 SORTS: tuple[tuple[Language, type[Any]], ...] = (
     (LOGICAL, Value), (LOGICAL, LogicalProgram), (NORMAL, Value), (NORMAL, Effect), (NORMAL, Program),
     (GROUPED, GroupedProgram), (BLOCKED, Value), (BLOCKED, Effect), (GPU, Value), (TRITON, Expr), (TRITON, Function),
-    (LAUNCH, Value), (LAUNCH, LAUNCH.root),
+    (LAUNCH, Value), (LAUNCH, LAUNCH.root), (PLAN, PLAN.root),
 )  # fmt: skip
 
 
