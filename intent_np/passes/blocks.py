@@ -7,7 +7,7 @@ along the contiguous axis, or square tiles where two axes are contiguous in diff
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from math import prod
 from typing import Any
 
@@ -141,7 +141,7 @@ def block_extents(group: Group, walked: Iterable[Axis] = ()) -> tuple[dict[Axis,
         chosen = _pointwise(group)
     extents = {a: resident.get(a) or chosen.get(a, 1) for a in every}
     for together in _values(group):
-        _fit(together, extents, resident)
+        _fit(together, extents, resident, carried)
     return extents, set(resident)
 
 
@@ -181,11 +181,13 @@ def _whole_axes(lanes: Iterable[Any]) -> set[Axis]:
     return {b for a in lanes if isinstance(b := a.axis if isinstance(a, Part) else a, Axis)}
 
 
-def _fit(together: tuple[Axis, ...], extents: dict[Axis, int], resident: dict[Axis, int]) -> None:
+def _fit(
+    together: tuple[Axis, ...], extents: dict[Axis, int], resident: dict[Axis, int], carried: Container[Any]
+) -> None:
     """Halve the largest blocks, or give up that an axis is whole, until a fragment holds all lanes."""
     while prod(extents[a] for a in together) > LARGEST:
         free = [a for a in together if a not in resident and extents[a] > 1]
-        a = max(free or together, key=lambda a: extents[a])
+        a = max(free or [a for a in together if a not in carried] or together, key=lambda a: extents[a])
         if a in resident:
             del resident[a]
             extents[a] = min(extents[a], ROW_BLOCK)

@@ -50,6 +50,7 @@ class RegionLowering:
     memo: dict[Any, Any]
 
     def __init__(self) -> None:
+        super().__init__()
         self.bound: dict[L.Formal, Value] = {}  # what a formal of a slice stands for
         self.parts: dict[Any, Part] = {}  # by the extents of slices
         self.sides: dict[L.Formal, Arg] = {}

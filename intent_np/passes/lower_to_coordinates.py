@@ -42,6 +42,7 @@ from .lower_loops import LoopLowering, Wanted, guarded
 from .lower_records import RecordLowering
 from .lower_regions import Positions, refused
 from .lower_sums import SumLowering
+from .lower_sweeps import SweepLowering
 
 
 @nanopass(L.LOGICAL, NORMAL)
@@ -65,9 +66,12 @@ NAMED: Any = (View, L.Extent, L.Stride, L.Param)
 """Terms by whose names the program knows what a call gives it."""
 
 
-class _Lowering(LoopLowering, DimensionLowering, SumLowering, CompressedLowering, RecordLowering):
+class _Lowering(
+    LoopLowering, SweepLowering, DimensionLowering, SumLowering, CompressedLowering, RecordLowering
+):  # fmt: skip
     def __init__(self, program: L.LogicalProgram, wanted: Wanted) -> None:
         super().__init__(wanted)
+        self.program = program
         self.memo: dict[Asked, Any] = {}
         self.numbers = elements.Numbers(self.scalar, node)
         self.count: dict[View, int] = {}  # stores into each view
@@ -193,6 +197,10 @@ class _Lowering(LoopLowering, DimensionLowering, SumLowering, CompressedLowering
                 return (yield from self.scan(v, 0, where))
             case Proj(L.TensorScan() as scan, component):
                 return (yield from self.scan(scan, component, where))
+            case Proj(L.RegionScan() as sweep, component) if sweep in self.swept:
+                return (yield self.swept[sweep][component], where)
+            case Proj(L.RegionScan() as sweep, _):
+                raise error("E708", _span(sweep), construct="I.region_scan inside of another region")
             case Proj(L.TensorSort() as sort, component):
                 return (yield from self.in_order(sort, component, where))
             case L.TensorContract():
@@ -261,8 +269,9 @@ class _Lowering(LoopLowering, DimensionLowering, SumLowering, CompressedLowering
         if any(is_const(g, False) for g in guards):
             self.never.update(_loops(body))
             return out
-        kept = dict(self.kept)
+        kept, swept = dict(self.kept), dict(self.swept)
         for s in body:
+            out += self.sweep_regions(s, guards)
             out += self.keep_sorts(s, guards)
             match s:
                 case L.Write():
@@ -285,8 +294,8 @@ class _Lowering(LoopLowering, DimensionLowering, SumLowering, CompressedLowering
                     raise error(
                         "E708", _span(s), construct=getattr(s, "spelled", f"a statement of kind {type(s).__name__}")
                     )
-        if kept != self.kept:  # what is stored under a condition is stored there alone
-            self.kept = kept
+        if (kept, swept) != (self.kept, self.swept):  # what is stored under a condition is stored there alone
+            self.kept, self.swept = kept, swept
             self.memo.clear()
         return out
 
@@ -302,10 +311,14 @@ class _Lowering(LoopLowering, DimensionLowering, SumLowering, CompressedLowering
         self.points, self.within, self.members = outer, within, members
         return out
 
+    def allocated(self, like: Value, name: str, shape: tuple[Value, ...]) -> L.Buffer:
+        buffer = named(L.Buffer(f"{name} {len(self.buffers.held)}", L.element(like.type), shape), name)
+        self._allocate(inherit(like, L.Allocate(buffer)))
+        return buffer  # type: ignore[no-any-return]
+
     def stored(self, value: Value, name: str, guards: tuple[Value, ...]) -> tuple[View, Positions, Store]:
         shape = L.shape_of(value)
-        buffer = L.Buffer(f"{name} {len(self.buffers.held)}", L.element(value.type), shape)
-        self._allocate(inherit(value, L.Allocate(named(buffer, name))))
+        buffer = self.allocated(value, name, shape)
         write = inherit(value, L.Write(buffer, tuple(L.Along(L.Domain(const(0), e)) for e in shape), value))
         store = self._write(write, guards)
         return *self.buffers.place(buffer), store

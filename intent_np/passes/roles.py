@@ -15,7 +15,7 @@ from ..rules.facts import upper
 from ..rules.simplify import simplify
 from ..runtime.classes import RESIDENT_LIMIT
 from ..terms.core import contains, find, walk
-from ..terms.index import is_const, sub
+from ..terms.index import is_const, is_op, sub
 from ..terms.normal import (
     Axis,
     Contract,
@@ -38,8 +38,10 @@ CONTRACTED_LIMIT = 256  # lanes of an axis that is summed by a contraction, whos
 
 
 def extent_bound(axis: Axis) -> int | None:
-    """A proved upper bound of the number of members."""
-    return upper(simplify(sub(axis.hi, axis.lo)))
+    """A proved upper bound of the number of members; of those that an iteration decides, by each end they may have."""
+    ends = axis.hi.args if axis.needs and is_op(axis.hi, "minimum") else (axis.hi,)  # type: ignore[attr-defined]
+    known = [n for n in (upper(simplify(sub(end, axis.lo))) for end in ends) if n is not None]
+    return min(known, default=None)
 
 
 def may_be_resident(axis: Axis, roots: Iterable[Any]) -> bool:

@@ -488,14 +488,6 @@ def test_mistakes_are_told(told, kernel, code, says):
     told(kernel, code, says)
 
 
-def test_a_region_runs_on_the_reference_alone_so_far():
-    with pytest.raises(intent.IntentError) as found:
-        intent.compile(recurrence, target="sm_90")
-    assert found.value.code == "E708"
-    assert "I.region_scan" in str(found.value)
-    assert found.value.span.file == __file__
-
-
 @intent.fn
 def normalized(x, scale):
     """A helper of a helper of slices, whose parameters are called alike."""

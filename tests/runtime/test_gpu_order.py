@@ -1,4 +1,4 @@
-"""On a GPU: what stands at a place in order, and operands in fewer bits, beside the reference."""
+"""On a GPU: what stands at a place in order, operands in fewer bits, and region scans, beside the reference."""
 
 from typing import Any
 
@@ -7,6 +7,7 @@ import pytest
 
 import intent_np as intent
 from tests.passes import test_compressed as compressed
+from tests.passes import test_sweeps as sweeps
 from tests.passes.test_sorts import KERNELS, arguments
 
 from .test_gpu import pytestmark  # noqa: F401
@@ -33,3 +34,15 @@ def test_numbers_in_fewer_bits(name: str, call: int) -> None:
     intent.compile(kernel)(*given.values())
     for n, x in expected.items():
         np.testing.assert_allclose(given[n], x, rtol=1e-6, err_msg=n)
+
+
+@pytest.mark.parametrize("extents", sweeps.SIZES, ids=lambda e: str(e["N"]))
+@pytest.mark.parametrize("name", sweeps.KERNELS)
+def test_region_scans(name: str, extents: dict[str, int]) -> None:
+    kernel = sweeps.KERNELS[name]
+    given = sweeps.arguments(kernel, extents)
+    expected = {n: x.copy() if isinstance(x, np.ndarray) else x for n, x in given.items()}
+    intent.compile(kernel, target="reference")(*expected.values())
+    intent.compile(kernel)(*given.values())
+    for n, x in given.items():
+        np.testing.assert_array_equal(x, expected[n], err_msg=n)
