@@ -54,3 +54,20 @@ def never(x: I.In[I.i32, ("K",)], z: I.InOut[I.u64, (5,)]):
 
 def test_a_load_whose_condition_a_store_makes_false_is_its_fill() -> None:
     holds(never, {"K": 3}, {"x": np.zeros(3), "z": np.arange(5)})
+
+
+@intent.kernel
+def extremes(
+    x: I.In[I.f8e5m2, ("M", "N")],
+    w: I.In[I.f8e4m3fn, ("M", "N")],
+    y: I.Out[I.f8e5m2, ("M",)],
+    z: I.Out[I.f8e4m3fn, ("M",)],
+):
+    y[:] = I.reduce.min(x[:, :], axis=1)
+    z[:] = I.reduce.max(w[:, :], axis=1)
+
+
+def test_extremes_of_narrow_floats_reach_a_cubin() -> None:
+    """Triton's compiler aborts on a reduction of floats of 8 bits."""
+    for sizes in ({"M": 3, "N": 33}, {"M": 2, "N": 1}):
+        holds(extremes, sizes, values="special", oracles=("machine", "text", "cubin"))
