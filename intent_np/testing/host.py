@@ -51,6 +51,16 @@ class HostProgram:
 
     def __call__(self, *arguments: Any, **constexprs: Any) -> None:
         launched = [p.name for p in self.parameters if p.kind != "constexpr"]
+        unknown = [n for n in constexprs if n not in {p.name for p in self.constexprs}]
+        if len(arguments) != len(launched) or unknown:
+            raise error(
+                "E401",
+                kernel=self.name,
+                expected_count=len(launched),
+                found_count=len(arguments),
+                signature=f"{self.name}({', '.join(launched)}), and constexprs by name",
+                found=f"{', '.join(unknown)} by name" if unknown else "",
+            )
         self.function(**dict(zip(launched, arguments, strict=True)), **constexprs)
 
     def capture(self, *_: Any, **__: Any) -> Any:

@@ -15,7 +15,7 @@ from intent_np.corpus.build import jobs, run_job
 from intent_np.corpus.cases import Entry
 from intent_np.corpus.verify import verify
 from intent_np.corpus.workers import Outcome
-from intent_np.errors import LanguageUseError, error
+from intent_np.errors import CallError, LanguageUseError, error
 from intent_np.testing import Case, arguments, check_calls, host_program, launch, launching
 
 
@@ -74,6 +74,15 @@ def test_it_runs_as_it_is() -> None:
     x, y = np.arange(6, dtype="i4").reshape(2, 3), np.zeros(2, "i4")
     scaled_totals(x, y, FACTOR=5)
     assert y.tolist() == [30, 120]
+
+
+def test_a_wrong_call_is_told() -> None:
+    x, y = np.ones((2, 3), np.int32), np.zeros(2, np.int32)
+    with pytest.raises(CallError, match=r"E401 'scaled_totals' takes 2 arguments, not 1\n.*\n.*scaled_totals\(x, y\)"):
+        scaled_totals(x)
+    with pytest.raises(CallError, match="SPEED by name"):
+        scaled_totals(x, y, SPEED=2)
+    assert not y.any()
 
 
 def test_launches_go_through_the_door() -> None:
