@@ -417,6 +417,8 @@ def test_options_have_the_kind_of_their_default(capsys) -> None:
         ("lower_to_triton.index_bits=16", "choose one of 32, 64"),
         ("order_programs.grouping=0", "choose a whole number from 1"),
         ("bind_class.bounds.N=-1", "choose a whole number from 0"),
+        ("choose_plan.policy=never", "choose one of auto, directed"),
+        ("spread_members.rows=0", "choose a whole number from 1"),
     ],
 )
 @pytest.mark.parametrize("target", ["cpu", "sm_90"])  # of which the one comes by fewer passes
@@ -427,6 +429,19 @@ def test_options_have_the_values_that_their_pass_takes(capsys, option: str, advi
     assert err.startswith(f"E006 the option '{name}' of the pass {option.partition('.')[0]} can't be ")
     assert value in err.partition("\n")[0]
     assert advice in err
+
+
+def test_every_option_but_a_switch_says_what_values_it_takes() -> None:
+    from intent_np.passes.pipeline import PIPELINE
+
+    for step in PIPELINE:
+        for key, default in step.options.items():
+            free = isinstance(default, bool) or (step.name, key) == (
+                "bind_class",
+                "unit",
+            )  # dimensions by view, or None
+            assert free or key in step.allowed, f"{step.name}.{key}"
+            assert default in step.allowed.get(key, (default,)) or isinstance(default, dict)
 
 
 def test_no_extent_is_negative(capsys) -> None:

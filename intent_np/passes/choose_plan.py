@@ -19,7 +19,13 @@ from .online import promised_finite
 POLICIES = ("auto", "directed", "egraph", "recompute", "keep")
 
 
-@nanopass(GROUPED, GROUPED)
+@nanopass(
+    GROUPED,
+    GROUPED,
+    allowed={
+        "policy": POLICIES, "rank": range(1 << 20), "sizes": range(1 << 62), "limits": range(1, 1 << 30),
+    },
+)  # fmt: skip
 def choose_plan(
     program: GroupedProgram,
     *,
@@ -36,16 +42,15 @@ def choose_plan(
     instead of the best, `sizes` are extents to price with, and `limits` bound the effort by counts.
     Preserves values; under a permission, up to what it permits.
     """
-    if policy not in POLICIES:
-        raise error(
-            "E006", what=f"there is no policy {policy!r} of choose_plan", how=f"choose one of {', '.join(POLICIES)}"
-        )
     if policy == "directed":
         return program
     from ..planning import choose
     from ..planning.apply import applied
     from ..planning.problem import Limits, Unserved
 
+    if unknown := set(limits) - set(Limits._fields):
+        what = f"choose_plan has no limit {', '.join(sorted(unknown))}"
+        raise error("E006", what=what, how=f"choose one of {', '.join(Limits._fields)}")
     bounds = Limits(**limits)
     processors = program.target.processors if program.target else 132
     groups: list[Group] = []

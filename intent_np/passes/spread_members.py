@@ -20,7 +20,7 @@ from .base import nanopass
 from .roles import STRUCTURED
 
 
-@nanopass(GROUPED, GROUPED)
+@nanopass(GROUPED, GROUPED, allowed={"rows": range(1, 1 << 20), "spare": range(1, 1 << 10)})
 def spread_members(program: GroupedProgram, *, rows: int = 128, spare: int = 2) -> GroupedProgram:
     """Split each axis of matrix products whose bounds are read from memory into parts that have their own instances.
 
