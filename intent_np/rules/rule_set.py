@@ -94,10 +94,18 @@ class RuleSet:
 
     @cached_property
     def structured(self) -> dict[type, Step]:
-        """`{class: step}` of the rules over the terms of languages."""
+        """`{class: step}` of the rules over logical terms, which `compose_shapes` applies."""
+        return self._over("logical")
+
+    @cached_property
+    def folds(self) -> dict[type, Step]:
+        """`{class: step}` of the rules over the terms of all lower languages, which every simplification applies."""
+        return self._over("normal")
+
+    def _over(self, language: str) -> dict[type, Step]:
         steps: dict[type, list[Step]] = {}
         for t in self.tables:
-            if t.language is not None:
+            if t.language is not None and t.language.name == language:
                 for kind, step in structures.compile_rules(t.rules, t.language, t.functions).items():
                     steps.setdefault(kind, []).append(step)
         return {kind: _first(those) for kind, those in steps.items()}

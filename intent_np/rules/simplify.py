@@ -6,15 +6,14 @@ disappears.  Both are sharing-linear.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..terms.blocked import Fold, Loop, Segment, Slice, Traverse
-from ..terms.core import Term, arena, children, inherit, replace, rewrite, walk
+from ..terms.core import Term, arena, children, inherit, rewrite, walk
 from ..terms.dtypes import DType, bool_, index
-from ..terms.index import Apply, Cast, Const, Value, apply, const, is_const, is_op
-from ..terms.normal import Axis, Combine, Contract, Coord, Load, Part, Proj, Reduce, Region, Scan, Store, Update
-from .facts import is_finite
+from ..terms.index import Apply, Cast, Const, Value, apply, const, is_op
+from ..terms.normal import Axis, Combine, Contract, Coord, Part, Reduce, Region, Scan
 from .rule_set import active, fired
 
 
@@ -41,19 +40,22 @@ def _node_once(t: Any) -> Any:
     if type(t) is Cast:
         new = _by_rules(t, "cast")
         return _cast(t) if new is t else new
-    clause = _CLAUSES.get(type(t))
-    return clause(t) if clause else t
+    step = active().folds.get(type(t))
+    return t if step is None else _told(t, step(t))
 
 
 def _by_rules(t: Value, head: str) -> Value:
     """What the first rule that fits makes of a scalar term."""
     step = active().scalar.get(head)
-    found = step(t, node) if step else None
+    return t if step is None else _told(t, step(t, node))  # type: ignore[no-any-return]
+
+
+def _told(t: Any, found: Any) -> Any:
     if found is None:
         return t
     new, name = found
     fired(name, t, new)
-    return new  # type: ignore[no-any-return]
+    return new
 
 
 def _fold(t: Apply) -> Value:
@@ -95,42 +97,6 @@ def _cast(t: Cast) -> Value:
         if isinstance(other, Const):  # masks move outwards, where they meet
             return node(apply("select", v.args[0], node(Cast(v.args[1], t.dtype)), other))
     return t
-
-
-def _load(t: Load) -> Value:
-    if is_const(t.valid, True) if t.valid is not None else False:
-        return replace(t, valid=None, fill=0)
-    if t.valid is not None and is_const(t.valid, False):
-        return const(t.fill, t.view.dtype)  # type: ignore[arg-type]
-    return replace(t, fill=0) if t.valid is None and t.fill != 0 else t
-
-
-def _store(t: Any) -> Any:
-    return replace(t, valid=None) if t.valid is not None and is_const(t.valid, True) else t
-
-
-def _reduce(t: Any) -> Value:
-    """Law of the identity: members that are all the identity combine to it."""
-    if len(t.values) == 1 and t.values[0] is t.identities[0]:
-        return t.values[0]  # type: ignore[no-any-return]
-    return t  # type: ignore[no-any-return]
-
-
-def _contract(t: Contract) -> Value:
-    """0 * x is 0 only for finite x."""
-    for a, b in ((t.left, t.right), (t.right, t.left)):
-        if is_const(a, 0) and str(a.value) in ("0", "0.0") and is_finite(b):  # type: ignore[attr-defined]
-            return const(0, t.acc)
-    return t
-
-
-def _proj(t: Proj) -> Value:
-    return t
-
-
-_CLAUSES: dict[type, Callable[[Any], Any]] = {
-    Load: _load, Store: _store, Update: _store, Reduce: _reduce, Contract: _contract, Proj: _proj,
-}  # fmt: skip
 
 
 def simplify(t: Any) -> Any:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..terms.logical import LOGICAL
-from . import arithmetic, bits, casts, index, predicates, selection, shapes
+from ..terms.normal import NORMAL
+from . import arithmetic, bits, casts, folds, index, predicates, selection, shapes
 from .rule_set import RuleSet, Table
 from .shape_attributes import FUNCTIONS
 
@@ -14,6 +15,9 @@ BUILTIN = RuleSet((
     Table.of(predicates, "predicates"),
     Table.of(selection, "selection"),
     Table.of(casts, "casts"),
+    Table.of(
+        folds, "folds", language=NORMAL, functions=folds.FUNCTIONS, measure=folds.measure
+    ),
     Table.of(
         shapes, "shapes", language=LOGICAL, functions=FUNCTIONS, measure=shapes.measure
     ),

@@ -8,11 +8,16 @@ import numpy as np
 import pytest
 
 from intent_np.backends.program import run
+from intent_np.rules import folds
+from intent_np.rules.folds import a, acc, c, f, i, n, v, x, xs, y
+from intent_np.rules.pattern import Rule, attributes, computed, rule, structure
+from intent_np.rules.rule_set import RuleSet, Table
 from intent_np.rules.simplify import simplify, substitute
 from intent_np.terms.core import Arena
 from intent_np.terms.dtypes import DTYPES, DType, bool_, f16, f32, i32, index
 from intent_np.terms.index import Cast, Const, Extent, Param, Stride, apply, const, lt, select
 from intent_np.terms.normal import (
+    NORMAL,
     Arg,
     Axis,
     Combine,
@@ -26,8 +31,10 @@ from intent_np.terms.normal import (
     builtin,
     identity,
 )
+from intent_np.testing.rules.verdict import judge
 
 N, M = "N", "M"
+ids = attributes("ids")
 
 
 def view(name: str, mode: str, d: DType, extent: str, finite: bool = False) -> View:
@@ -155,3 +162,18 @@ def test_a_combine_is_no_place_for_coordinates() -> None:
         a = Axis(const(0), Extent(N))
         t = Reduce(a, c, (Coord(a),), (const(0),))
         assert substitute(t, {Coord(a): const(3)}) is t
+
+
+WRONG = (
+    rule("store-never", structure("Store", v, i, x, folds.FALSE, n), structure("Store", v, i, x, None, n)),
+    rule("load-of-nothing", structure("Load", v, i, folds.FALSE, f, a), structure("Load", v, i, None, 0, a)),
+    rule("reduce-anything", structure("Reduce", a, c, xs, ids), computed("first", xs)),
+    rule("contract-left", structure("Contract", a, x, y, acc), x),
+)
+
+
+@pytest.mark.parametrize("r", WRONG, ids=lambda r: r.name)
+def test_a_wrong_rule_over_folds_is_refuted(r: Rule) -> None:
+    table = Table("wrong", (r,), language=NORMAL, functions=folds.FUNCTIONS, measure=folds.measure)
+    (verdict,) = judge(RuleSet((table,)))
+    assert verdict.status == "refuted", verdict

@@ -72,7 +72,7 @@ SCALAR_JUDGES = (
     "terms/index.py",
     "numerics",
 )
-PROGRAM_JUDGES = ("rules", "terms", "backends/reference", "passes/compose_shapes.py")
+PROGRAM_JUDGES = ("rules", "terms", "backends/reference", "backends/program", "passes/compose_shapes.py")
 """Sources that a verdict depends on, below the package."""
 
 

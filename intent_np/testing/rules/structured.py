@@ -16,6 +16,7 @@ from ...backends.reference.logical import run
 from ...numerics import storage
 from ...passes.compose_shapes import rewritten
 from ...rules.rule_set import RuleSet, Table, observing, using
+from ...rules.simplify import simplify
 from ...terms.core import Arena, find
 from ...terms.dtypes import f16, f32, i8, i32, index
 from ...terms.index import Const, Extent, Param, Stride, const
@@ -41,6 +42,7 @@ from ...terms.logical import (
 from ...terms.normal import View, builtin, identity
 from ...terms.operators import OPERATORS
 from ...terms.text import show
+from . import folded
 from .meaning import evaluate, same, samples
 
 SIZES = {"M": 3, "N": 4}
@@ -203,17 +205,30 @@ def firings(value: Any, rules: RuleSet) -> tuple[dict[str, int], Broken | None]:
         except Exception as e:  # the rule computes a field that its term refuses
             name, old, _ = seen[-1] if seen else ("", value, None)
             return {}, Broken(name, f"rewriting {old} raises {type(e).__name__}: {e}", (show(call_of(value)[0]), ""))
+    return _judged(seen, rules, "logical")
+
+
+def _judged(seen: list[tuple[str, Any, Any]], rules: RuleSet, language: str) -> tuple[dict[str, int], Broken | None]:
+    """How often each rule over terms of a language fired, and the first firing that is wrong."""
     count: dict[str, int] = {}
     by_name = {r.name: t for t in rules.tables for r in t.rules}
     for name, old, new in seen:
         table = by_name[name]
-        if table.language is None:
+        if table.language is None or table.language.name != language:
             continue
         count[name] = count.get(name, 0) + 1
         if (text := _wrong(table, old, new)) is not None:
-            both = ["" if v.type != old.type else show(call_of(v)[0]) for v in (old, new)]
+            both = ["" if v.type != old.type or language == "normal" else show(call_of(v)[0]) for v in (old, new)]
             return count, Broken(name, text, (both[0], both[1]))
     return count, None
+
+
+def _simplified(effect: Any, rules: RuleSet) -> tuple[dict[str, int], Broken | None]:
+    """What fires on an effect of a normal program."""
+    seen: list[tuple[str, Any, Any]] = []
+    with using(rules), observing(lambda name, old, new: seen.append((name, old, new))):
+        simplify(effect)
+    return _judged(seen, rules, "normal")
 
 
 def _wrong(table: Table, old: Any, new: Any) -> str | None:
@@ -221,6 +236,9 @@ def _wrong(table: Table, old: Any, new: Any) -> str | None:
         return f"{old} of {old.type} becomes {new} of {new.type}"
     if table.measure is not None and table.measure(new) >= table.measure(old):
         return f"{old} becomes {new}, which is not smaller"
+    if table.language is not None and table.language.name == "normal":
+        before, after = (folded.elements(v) for v in (old, new))
+        return None if folded.alike(before, after) else f"{old} gives {before}, {new} gives {after}"
     before, after = evaluated(old), evaluated(new)
     if same(before, after, element(old)).all():
         return None
@@ -233,6 +251,10 @@ def try_all(rules: RuleSet, names: Iterable[str], seeds: int = 1500) -> tuple[di
     for seed in range(seeds):
         with Arena():
             count, wrong = firings(random_value(seed), rules)
+        if seed < EFFECTS:
+            with Arena():
+                more, worse = _simplified(folded.random_effect(seed), rules)
+            count, wrong = {**count, **more}, wrong or worse
         for name, n in count.items():
             fired[name] = fired.get(name, 0) + n
         if wrong is not None:
@@ -242,6 +264,8 @@ def try_all(rules: RuleSet, names: Iterable[str], seeds: int = 1500) -> tuple[di
     return fired, broken
 
 
+EFFECTS = 150
+"""So many effects of normal programs are simplified."""
 ENDLESS = 2000
 """Firings on one small value that no terminating rule needs."""
 ENOUGH = 2
