@@ -166,7 +166,7 @@ def _values(group: Group) -> list[tuple[Axis, ...]]:
     them."""
     found: dict[tuple[Axis, ...], None] = {}
     for t in walk(*group.effects):
-        lanes = _whole_axes(t.lanes)
+        lanes = _whole_axes(t.over if isinstance(t, Update) else t.lanes)
         if isinstance(t, Contract):
             beside = t.left.lanes & t.right.lanes - {t.axis}
             alone = all(a in group.workset for a in beside)  # else there is a matrix for each of several members

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from ..rules.simplify import node
 from ..terms.core import arena, find, inherit, named, replace
 from ..terms.index import Value, apply, const, sub
-from ..terms.normal import NORMAL, Axis, Begin, Carry, Coord, Final, Load, Program, Recur, Store, View
+from ..terms.normal import NORMAL, Axis, Begin, Carry, Coord, Final, Load, Part, Program, Recur, Store, View
 from ..terms.ordered import Rewritten, evaluated, loops
 from .base import nanopass
 from .groups import groups
@@ -66,6 +66,8 @@ def too_long(program: Program) -> dict[Which, Memory]:
     chosen: dict[Which, Memory] = {}
     for g in groups(program.effects):
         for s in (s for r in loops(g.effects) for s in r.states):
+            if any(isinstance(a, Part) for a in s.varies):
+                continue  # along what a region has in hand, which is no longer than its blocks
             inner: Any = tuple(a for a in s.varies if a not in g.workset)
             if prod(extent_bound(a) or LARGEST + 1 for a in inner) <= LARGEST:
                 continue

@@ -80,9 +80,19 @@ def sort_of_what_was_stored(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)], z: 
     z[:] = I.sort(y[:], axis=0)
 
 
+@intent.kernel
+def updates_over_three_axes(x: I.In[I.i32, ("K", 2)], y: I.In[I.i32, ("M", "K")], z: I.InOut[I.i32, (5,)]):
+    """What an update is over is in one fragment."""
+    K, M = x.shape[0], y.shape[0]
+    at = I.clamp(I.cast(I.reduce.max(x[:, :], axis=1), I.index), 0, 4)
+    for p, q in I.parallel((I.domain(0, K), I.domain(0, M))):
+        I.scatter_reduce(z, index=at, value=y[q, p], combine=I.maximum)
+
+
 KERNELS = [
     in_two_groups, sums_of_fp8, roots_in_fp8, fold_of_minima, read_every_third,
-    complement_of_bytes, sort_of_what_was_stored, limited_scalars_of_16_bits, extent_of_nothing_that_is_left,
+    complement_of_bytes, updates_over_three_axes, sort_of_what_was_stored, limited_scalars_of_16_bits,
+    extent_of_nothing_that_is_left,
 ]  # fmt: skip
 
 
