@@ -15,7 +15,7 @@ from ..rules.bounds import inside
 from ..rules.simplify import node
 from ..terms import logical as L
 from ..terms.core import arena, inherit, named, replace
-from ..terms.index import Value, conjunction, const, lt
+from ..terms.index import Value, conjunction, const, le, lt
 from ..terms.normal import Axis, Carry, Coord, Effect, Final, Load, Recur, Turn
 from ..terms.ordered import Rewritten, evaluated
 from ..terms.updates import Found
@@ -118,12 +118,19 @@ class LoopLowering(UpdateLowering):
         known = self.wanted.setdefault(e, {})
         while len(inits) < len(known):
             position, where = list(known)[len(inits)]
+            exists = conjunction(under, self._exists(e.states[position], where))
             inner = self.memo, self.entered
             self.memo, self.entered = around[0], around[3]
-            inits.append(self.inside(self.at(e.inits[position], where), under))
+            inits.append(self.inside(self.at(e.inits[position], where), exists))
             self.memo, self.entered = inner
-            yields.append(self.inside(self.at(e.yields[position], where), under))
+            yields.append(self.inside(self.at(e.yields[position], where), exists))
         return inits, yields
+
+    def _exists(self, state: Any, where: Positions) -> Value | None:
+        """Whether there is an element at these positions: a scan asks for one before the first, and selects."""
+        extents = [self.at(n, ()) for n in L.shape_of(state)]
+        unproved = [(p, n) for p, n in zip(where, extents, strict=True) if not inside(p, n)]
+        return conjunction(*[c for p, n in unproved for c in (node(le(const(0), p)), node(lt(p, n)))])
 
     def _turn(self, e: L.Ordered, under: Value | None) -> Turn:
         axis = None
