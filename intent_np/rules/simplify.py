@@ -150,11 +150,15 @@ class _Substitution:
                 stack.pop()
                 continue
             inner, inner_keys = self._below(t, m, keys)
-            waiting = [(c, inner, inner_keys) for c in children(t) if (c, inner_keys) not in self.done]
+            # the effect that a load reads after is the one that is performed, whatever its coordinates are here
+            whole = {t.after: t.after} if isinstance(t, Load) else {}
+            waiting = [
+                (c, inner, inner_keys) for c in children(t) if c not in whole and (c, inner_keys) not in self.done
+            ]
             if waiting:
                 stack.extend(waiting)
                 continue
-            new = t.rebuild({c: self.done[c, inner_keys] for c in children(t)})
+            new = t.rebuild({c: whole.get(c) or self.done[c, inner_keys] for c in children(t)})
             self.done[t, keys] = t if new is t else inherit(t, node(new))
             stack.pop()
         return self.done[root, scope]
