@@ -121,7 +121,8 @@ def block_extents(group: Group, walked: Iterable[Axis] = ()) -> tuple[dict[Axis,
     every = axes(group.effects)
     contracts = list(find(group.effects, Contract))
     carried = {a for r in loops(group.effects) for s in r.states for a in s.varies}
-    held = lambda a: a in carried and (extent_bound(a) or LARGEST + 1) <= LARGEST  # noqa: E731
+    cut = {r.axis for r in find(group.effects, Region)}  # a region is a loop over its axis
+    held = lambda a: a in carried - cut and (extent_bound(a) or LARGEST + 1) <= LARGEST  # noqa: E731
     resident = {
         a: power_of_two(extent_bound(a) or 1)
         for a in every

@@ -16,7 +16,7 @@ from ..rules.simplify import node
 from ..terms import logical as L
 from ..terms.core import arena, inherit, named, replace
 from ..terms.index import Value, conjunction, const, le, lt
-from ..terms.normal import Axis, Carry, Coord, Effect, Final, Load, Recur, Turn
+from ..terms.normal import Axis, Carry, Coord, Effect, Final, Load, Part, Recur, Turn
 from ..terms.ordered import Rewritten, evaluated
 from ..terms.updates import Found
 from .lower_regions import Positions, refused
@@ -70,6 +70,8 @@ class LoopLowering(UpdateLowering):
         if place not in known:
             if any(turn in p.needs or behind(p) for p in place[1]):
                 raise refused(v, "a carried tensor at an index that is known only inside of or behind the loop")
+            if any(isinstance(a, Part) for p in place[1] for a in p.lanes):
+                raise refused(v, "a carried tensor that a region reads along its axis")
             if len(known) >= MOST:
                 raise refused(v, "a carried tensor whose elements each iteration moves")
             known[place] = frozenset().union(*(p.lanes for p in place[1]))
@@ -82,7 +84,8 @@ class LoopLowering(UpdateLowering):
         under = conjunction(*guards)
         turn = self._turn(e, under)
         saved = self.memo, self.turns, self.turn, self.entered, set(self.performed)
-        self.memo, self.turns, self.turn = dict(self.memo), dict(self.turns), turn
+        again = e.point in self.use  # a member of a parallel loop elsewhere, where it had another coordinate
+        self.memo, self.turns, self.turn = {} if again else dict(self.memo), dict(self.turns), turn
         if e.point is not None:
             self.turns[e.point] = turn
         self.open[e.name] = e, turn

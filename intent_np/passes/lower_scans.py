@@ -40,6 +40,8 @@ class ScanLowering(RegionLowering):
         else:
             last = place
         axis = self._axis_of(place, extent)
+        if isinstance(axis, Part) and self.parts.get(combined_extent(v)) is not axis:
+            raise refused(v, "a scan of all members that a region reads along its axis")
         if axis is None:
             return (yield from self._up_to(v, component, where, last))
         at = (*where[: v.dimension], last, *where[v.dimension + 1 :])

@@ -159,8 +159,7 @@ class _Lowering(
             case Const() | L.Extent() | L.Stride() | L.Param():
                 return v
             case Apply() if v.op.name == "select":
-                c, x, y = yield from elements.every((a, ()) for a in v.args)
-                return apply(v.op, c, guarded(x, c), guarded(y, node(apply("not", c))))
+                return (yield from self._selected(v, *((a, ()) for a in v.args)))
             case Apply():
                 return apply(v.op, *(yield from elements.every((a, ()) for a in v.args)))
             case Cast():
@@ -189,8 +188,7 @@ class _Lowering(
             case L.InBounds() | L.Unique():
                 return (yield v.value, where)
             case L.Pointwise() if v.op.name == "select" and not L.shape_of(v.args[0]):
-                c, x, y = yield from elements.every(self.fitted(a, where) for a in v.args)
-                return apply(v.op, c, guarded(x, c), guarded(y, node(apply("not", c))))
+                return (yield from self._selected(v, *(self.fitted(a, where) for a in v.args)))
             case L.TensorReduce():
                 return (yield from self._reduce(v, where))
             case L.TensorScan():
@@ -229,6 +227,13 @@ class _Lowering(
             return found
         raise error("E708", _span(v), construct=getattr(v, "spelled", f"a value of kind {type(v).__name__}"))
 
+    def _selected(self, v: Any, condition: Asked, x: Asked, y: Asked) -> Generator[Asked, Any, Any]:
+        """One of two elements; the other is not asked for where it is never the one."""
+        c = yield condition
+        if is_const(c, True) or is_const(c, False):
+            return (yield x if is_const(c, True) else y)
+        return apply(v.op, c, guarded((yield x), c), guarded((yield y), node(apply("not", c))))
+
     def _place(self, v: L.Read) -> Effect | None:
         """The effect that a read comes after."""
         if isinstance(v.after, L.Start):
@@ -266,7 +271,7 @@ class _Lowering(
 
     def effects(self, body: tuple[Any, ...], guards: tuple[Value, ...]) -> list[Any]:
         out: list[Any] = []
-        if any(is_const(g, False) for g in guards):
+        if any(is_const(g, False) for g in guards) and not self.again:  # else that may change with what is wanted
             self.never.update(_loops(body))
             return out
         kept, swept = dict(self.kept), dict(self.swept)
