@@ -84,7 +84,7 @@ class LoopLowering(UpdateLowering):
         under = conjunction(*guards)
         turn = self._turn(e, under)
         saved = self.memo, self.turns, self.turn, self.entered, set(self.performed)
-        again = e.point in self.use  # a member of a parallel loop elsewhere, where it had another coordinate
+        again = e.point in self.uses  # a member of a parallel loop elsewhere, where it had another coordinate
         self.memo, self.turns, self.turn = {} if again else dict(self.memo), dict(self.turns), turn
         if e.point is not None:
             self.turns[e.point] = turn
