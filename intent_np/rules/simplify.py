@@ -13,7 +13,7 @@ from ..terms.blocked import Fold, Loop, Segment, Slice, Traverse
 from ..terms.core import Term, arena, children, inherit, rewrite, walk
 from ..terms.dtypes import DType, bool_, index
 from ..terms.index import Apply, Cast, Const, Value, apply, const, is_op
-from ..terms.normal import Axis, Combine, Contract, Coord, Part, Reduce, Region, Scan
+from ..terms.normal import Axis, Combine, Contract, Coord, Load, Part, Reduce, Region, Scan
 from .rule_set import active, fired
 
 
