@@ -35,6 +35,7 @@ class LoopLowering(UpdateLowering):
 
     effects: Callable[[tuple[Any, ...], tuple[Value, ...]], list[Any]]
     bounds: Callable[[L.Domain], tuple[Value, Value]]
+    uses: dict[L.LoopVar, int]
 
     def __init__(self, wanted: Wanted) -> None:
         super().__init__()

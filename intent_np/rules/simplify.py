@@ -151,7 +151,7 @@ class _Substitution:
                 continue
             inner, inner_keys = self._below(t, m, keys)
             # the effect that a load reads after is the one that is performed, whatever its coordinates are here
-            whole = {t.after: t.after} if isinstance(t, Load) else {}
+            whole: dict[Any, Any] = {t.after: t.after} if isinstance(t, Load) else {}
             waiting = [
                 (c, inner, inner_keys) for c in children(t) if c not in whole and (c, inner_keys) not in self.done
             ]
