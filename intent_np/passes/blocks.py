@@ -141,7 +141,7 @@ def block_extents(group: Group, walked: Iterable[Axis] = ()) -> tuple[dict[Axis,
     else:
         chosen = _pointwise(group)
     extents = {a: resident.get(a) or chosen.get(a, 1) for a in every}
-    for together in _values(group):
+    for together in held_together(group):
         _fit(together, extents, resident, carried)
     return extents, set(resident)
 
@@ -162,7 +162,7 @@ def _pairs(group: Group) -> dict[Axis, int]:
     return found
 
 
-def _values(group: Group) -> list[tuple[Axis, ...]]:
+def held_together(group: Group) -> list[tuple[Axis, ...]]:
     """The axes of each value that a fragment has to hold, the products of a contraction that no instruction takes among
     them."""
     found: dict[tuple[Axis, ...], None] = {}

@@ -11,7 +11,7 @@ from itertools import product
 from math import prod
 from typing import Any, NamedTuple
 
-from ..passes.blocks import LARGEST, power_of_two
+from ..passes.blocks import LARGEST, held_together, power_of_two
 from ..passes.roles import CONTRACTED_LIMIT, STRIDED_LIMIT, axes, contiguous, extent_bound
 from ..rules.simplify import simplify, substitute
 from ..terms.core import arena, contains, find, walk
@@ -61,6 +61,7 @@ class Problem:
         self.bit = {a: i for i, a in enumerate(self.axes)}
         self._refuse()
         self.extents = self._extents(sizes)
+        self.together = [sum(1 << self.bit[a] for a in axes) for axes in held_together(group)]  # lanes of fragments
         self.contracts = list[Contract](find(group.effects, Contract))
 
     def bits(self, t: Any) -> int:

@@ -61,11 +61,11 @@ class Point:
         return warps(Facts(0, 0, 0, 0, self._largest(), len(wide), True, self.loops, False))
 
     def _largest(self) -> int:
-        return max([self.fragment(self.s.problem.bits(t)) for t in self.s.leaves], default=1)
+        return max((self.fragment(d) for d in self.s.problem.together), default=1)
 
     def fits(self) -> bool:
         """Whether every fragment is one that an instance can hold."""
-        return self.tensor or self._largest() <= LARGEST
+        return all(self.fragment(d) <= LARGEST for d in self.s.problem.together)
 
     def _missed(self) -> float:
         """The share of what a later loop reads again that the cache no longer holds: it streams past between."""
