@@ -89,9 +89,19 @@ def updates_over_three_axes(x: I.In[I.i32, ("K", 2)], y: I.In[I.i32, ("M", "K")]
         I.scatter_reduce(z, index=at, value=y[q, p], combine=I.maximum)
 
 
+@intent.kernel
+def carry_beside_more(x: I.In[I.i64, (6,)], w: I.In[I.i64, (3, 6)], y: I.Out[I.i64, (12,)]):
+    """Behind its loop a carry is asked for where it has no elements, and not used there."""
+    last = x[:]
+    for i in I.domain(0, 3):
+        last = w[i, :]
+    y[:] = I.concat((last, w[0, :]), axis=0)
+
+
 KERNELS = [
     in_two_groups, sums_of_fp8, roots_in_fp8, fold_of_minima, read_every_third,
-    complement_of_bytes, updates_over_three_axes, sort_of_what_was_stored, limited_scalars_of_16_bits,
+    complement_of_bytes, carry_beside_more,
+    updates_over_three_axes, sort_of_what_was_stored, limited_scalars_of_16_bits,
     extent_of_nothing_that_is_left,
 ]  # fmt: skip
 
