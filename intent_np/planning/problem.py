@@ -86,6 +86,9 @@ class Problem:
             raise Unserved("it has a part of an axis")
         if any(t.after is not None for t in find(g.effects, Load)):
             raise Unserved("it reads what it has written")
+        written = {e.view: e.index for e in self.stores}
+        if any(t.view in written and t.index != written[t.view] for t in find(g.effects, Load)):
+            raise Unserved("it overwrites what other members of an axis read")
         if any(a.lanes or a.needs or contains(a.lo, Load) or contains(a.hi, Load) for a in self.axes):
             raise Unserved("bounds of an axis of it come from memory or vary")
         for e in self.stores:
