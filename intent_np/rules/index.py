@@ -78,7 +78,7 @@ TEMPTING = (
     rule("floordiv-of-difference", (x * c - y) // c, x - y // c, when=[c > 0], why="floor(-y/c) is not -floor(y/c)"),
     rule("floordiv-distributes", (x + y) // c, x // c + y // c, when=[c > 0], why="remainders add up to c"),
     rule("mod-distributes", (x + y) % c, x % c + y % c, when=[c > 0], why="remainders add up to c"),
-    rule("mod-moves-in", (x % c + y) % c, (x + y) % c, when=[c > 0], why="x + y leaves 64 bits"),
+    rule("mod-moves-in", (x % 3 + y) % 3, (x + y) % 3, why="x + y leaves 64 bits"),
     rule("mod-of-vector", (x * c + y) % d, y % d, when=[c > 0, d > 0], why="d need not divide c"),
     rule("div-mod-swapped", (x % c) * c + x // c, x, when=[c > 0], why="the quotient is what counts in units of c"),
     rule("floor-to-itself", (x // c) * c, x, when=[c > 0], why="c need not divide x"),
