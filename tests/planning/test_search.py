@@ -150,7 +150,7 @@ def test_without_egglog_the_directed_plan_is_taken(monkeypatch: pytest.MonkeyPat
 
 
 def test_an_unknown_policy_is_refused() -> None:
-    with Arena(), pytest.raises(intent.LanguageUseError, match="no policy 'best'"):
+    with Arena(), pytest.raises(intent.LanguageUseError, match="'policy' of the pass choose_plan can't be 'best'"):
         choose_plan(grouped(softmax), policy="best")
 
 
