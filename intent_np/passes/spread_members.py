@@ -13,7 +13,7 @@ from typing import Any
 
 from ..rules.simplify import node, simplify
 from ..terms.core import arena, contains, find, inherit, named, replace, rewrite
-from ..terms.grouped import GROUPED, Group, GroupedProgram
+from ..terms.grouped import GROUPED, Group, GroupedProgram, Sync
 from ..terms.index import Value, add, apply, const, mul, sub
 from ..terms.normal import Axis, Contract, Coord, Load, Recur, Store, Update, varying
 from .base import nanopass
@@ -54,7 +54,9 @@ def _spread(group: Group, rows: int, spare: int) -> Group:
 
 def _candidates(group: Group) -> list[Any]:
     """Axes of matrix products that every effect could be spread over if the host knew their bounds."""
-    if contains(group, Recur):
+    written = {name for e in find(group.effects, (Store, Update)) for name in e.view.names}
+    read = {name for t in find(group.effects, Load) for name in t.view.names}
+    if contains(group, Recur, Sync) or written & read:  # members may depend on each other
         return []
     inner = [t for t in find(group.effects, STRUCTURED) if contains(t, Load)]
     bound = {t.axis for t in find(group.effects, STRUCTURED)}
