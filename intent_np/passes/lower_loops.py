@@ -14,7 +14,7 @@ from typing import Any
 from ..rules.bounds import inside
 from ..rules.simplify import node
 from ..terms import logical as L
-from ..terms.core import arena, inherit, named, replace
+from ..terms.core import arena, find, inherit, named, replace
 from ..terms.index import Value, conjunction, const, le, lt
 from ..terms.normal import Axis, Carry, Coord, Effect, Final, Load, Part, Recur, Turn
 from ..terms.ordered import Rewritten, evaluated
@@ -43,6 +43,7 @@ class LoopLowering(UpdateLowering):
         self.again = False  # whether more is wanted than what the loops were made with
         self.turns: dict[L.LoopVar, Turn] = {}  # of the loops in hand
         self.open: dict[str, tuple[L.Ordered, Turn]] = {}  # the loops in hand, by name
+        self.around: dict[str, frozenset[Turn]] = {}  # the loops around each
         self.turn: Turn | None = None
         self.entered: tuple[tuple[Turn, Value | None], ...] = ()  # the loops in hand, and what holds in each iteration
         self.made: dict[L.Ordered, Recur] = {}
@@ -69,7 +70,7 @@ class LoopLowering(UpdateLowering):
         """The number of a state, and the axes that it varies along."""
         known = self.wanted.setdefault(loop, {})
         if place not in known:
-            if any(turn in p.needs or behind(p) for p in place[1]):
+            if any(turn in p.needs or behind(p) or self._elsewhere(p, loop) for p in place[1]):
                 raise refused(v, "a carried tensor at an index that is known only inside of or behind the loop")
             if any(isinstance(a, Part) for p in place[1] for a in p.lanes):
                 raise refused(v, "a carried tensor that a region reads along its axis")
@@ -77,6 +78,12 @@ class LoopLowering(UpdateLowering):
                 raise refused(v, "a carried tensor whose elements each iteration moves")
             known[place] = frozenset().union(*(p.lanes for p in place[1]))
         return list(known).index(place), known[place]
+
+    def _elsewhere(self, p: Value, loop: L.Ordered) -> bool:
+        """Whether the members of an index are those of an iteration of another loop, which is not around this one."""
+        bounds = [b for a in p.lanes if isinstance(a, Axis) for b in (a.lo, a.hi)]
+        turns = {t.axis for t in find(bounds, Coord) if isinstance(t.axis, Turn)}
+        return not turns <= self.around.get(loop.name, frozenset())
 
     # ---- the loop
 
@@ -90,6 +97,7 @@ class LoopLowering(UpdateLowering):
         if e.point is not None:
             self.turns[e.point] = turn
         self.open[e.name] = e, turn
+        self.around[e.name] = frozenset(t for t, _ in saved[3])
         condition = None if e.condition is None else self._condition(e, turn, guards)
         runs = None if turn.axis is None else node(lt(turn.axis.lo, turn.axis.hi))
         holds = conjunction(runs, condition)

@@ -13,6 +13,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..rules.simplify import node
 from ..terms import logical as L
 from ..terms.core import children, find, inherit, named, replace, rewrite
 from ..terms.index import Value, add, apply, const, mul
@@ -60,7 +61,8 @@ class SweepLowering:
         self.sweeps += 1
         extent = L.shape_of(t.sources[0])[t.dimensions[0]]
         whole = L.Domain(const(0), extent)
-        point = L.LoopVar(L.Domain(const(0), apply("ceil_div", extent, const(SLICE))), -self.sweeps)
+        count = node(apply("ceil_div", extent, const(SLICE)))  # as whatever is simplified later finds it
+        point = L.LoopVar(L.Domain(const(0), count), -self.sweeps)
         named(point, "part")
         low = mul(point, const(SLICE))
         part = L.Domain(low, apply("minimum", add(low, const(SLICE)), extent), None, whole)
