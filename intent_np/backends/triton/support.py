@@ -68,14 +68,17 @@ def update_at(pointers, values, mask, combine: tl.constexpr, sem: tl.constexpr):
 ''',
     "compare_exchange_at": '''
 def compare_exchange_at(pointers, expected, desired, mask, sem: tl.constexpr):
-    """A compare-exchange in the lanes of the mask; the others go where one of them goes, and change nothing."""
+    """A compare-exchange in the lanes of the mask; the others go where one of them goes, and change nothing.
+
+    What is expected is read behind the exchange: else what is found may get its register, and Triton clears that one
+    before the instruction that compares."""
     places = pointers.to(tl.int64)
     some = greatest_lane(tl.where(mask, places, 0))
-    found = expected
+    found = tl.zeros_like(expected)
     if some != 0:
         at = tl.where(mask, places, some).to(pointers.dtype)
         found = tl.atomic_cas(at, expected, tl.where(mask, desired, expected), sem=sem)
-    return found
+    return tl.where(mask, found, expected)
 ''',
     "greatest_lane": '''
 def greatest_lane(x):
