@@ -1,7 +1,5 @@
 """Seed 20018 of `intent-np fuzz`, device: E601."""
 
-# ruff: noqa: E501 -- as the reducer printed it
-
 import numpy as np
 
 import intent_np as intent

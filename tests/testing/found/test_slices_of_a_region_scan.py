@@ -1,7 +1,5 @@
 """Seed 20015 of `intent-np fuzz`, compile: KeyError in lower_to_coordinates lower_to_coordinates._Lowering._element."""
 
-# ruff: noqa: E501 -- as the reducer printed it
-
 import intent_np as intent
 import intent_np.language as I
 from intent_np.testing.campaign import holds
