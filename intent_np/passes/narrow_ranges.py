@@ -16,7 +16,7 @@ from ..rules.affine import Affine, difference
 from ..rules.facts import at_most
 from ..rules.simplify import node, simplify, substitute
 from ..terms.blocked import BLOCKED, Base, BlockedProgram, Loop, Point, Segment, Whole, complete, scoped
-from ..terms.core import arena, children, contains, inherit, replace
+from ..terms.core import arena, children, find, inherit, replace
 from ..terms.dtypes import bool_, index
 from ..terms.index import Const, Value, add, apply, const, is_const, is_op, lt, mul, sub
 from ..terms.normal import Carry, Coord, Store, Update
@@ -90,7 +90,8 @@ class _Narrowing:
                 true_from.append(most)
                 start = _most(start, _down(least, lo, size)) if vanishes else start
             decided[p] = Const(True, bool_)
-        if contains(whole, Loop):  # its loops cost more than the masks around them, and would be written twice
+        if any(t.slice is not s and s in t.lanes | t.needs for t in find(whole, Loop)):
+            # the loops inside of this one cost more than the masks around them, and would be written twice
             return [replace(whole, lo=start, hi=stop)]
         if not decided or not self.peel or (set(decided) == {member} and member not in predicates):
             return [replace(whole, lo=start, hi=stop)]

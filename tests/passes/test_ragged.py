@@ -162,3 +162,17 @@ def test_a_loop_around_loops_is_not_written_twice() -> None:
     with Arena():
         text = show(run(group_products.capture(), stop_after="emit"))
         assert text.count("contract x_value, w_value") == 2
+
+
+def test_a_loop_behind_a_loop_has_whole_blocks() -> None:
+    """What an earlier loop over the same axis found is no loop inside of the later one."""
+    with Arena():
+        text = show(run(scaled_rows.capture(), stop_after="emit"))
+        assert text.count("whole blocks of n") == 2
+
+
+@intent.kernel
+def scaled_rows(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M",)]):
+    for row in I.parallel(I.domain(0, x.shape[0])):
+        value = x[row, :]
+        y[row] = I.reduce.sum(value / I.reduce.max(value, axis=0), axis=0)
