@@ -441,7 +441,7 @@ def test_every_option_but_a_switch_says_what_values_it_takes() -> None:
                 "unit",
             )  # dimensions by view, or None
             assert free or key in step.allowed, f"{step.name}.{key}"
-            assert default in step.allowed.get(key, (default,)) or isinstance(default, dict)
+            assert isinstance(default, dict) or default in step.allowed.get(key, (default,))
 
 
 def test_no_extent_is_negative(capsys) -> None:

@@ -52,7 +52,8 @@ def choose_plan(
         what = f"choose_plan has no limit {', '.join(sorted(unknown))}"
         raise error("E006", what=what, how=f"choose one of {', '.join(Limits._fields)}")
     bounds = Limits(**limits)
-    processors = program.target.processors if program.target else 132
+    gpu = program.target if program.target and program.target.capability else None  # else as for a usual one
+    processors = gpu.processors if gpu else 132
     groups: list[Group] = []
     parameters = program.parameters
     for g in program.groups:

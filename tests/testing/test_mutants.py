@@ -58,6 +58,7 @@ def trials(*names: str) -> list[Trial]:
     return explored(corpus_trials(c for c in cases() if c.name in names), jobs=1)
 
 
+@pytest.mark.slow
 def test_a_suite_notices(known: list) -> None:
     listed = [line.split(" | ") for line in WITNESSED.read_text().splitlines()]
     by_name = {m.name: m for m in known}
