@@ -121,7 +121,6 @@ CASES = (
         kernel=transpose_in_place,
         oracle=transpose_in_place_oracle,
         small=sizes("N", "0, 1, 2, 31, 64, 129, 300"),
-        large=sizes("N", "8192"),
         bytes=lambda e: 8 * e["N"] ** 2,
         flops=lambda e: 0,
     ),

@@ -7,6 +7,7 @@ push, so that nothing of it stays.
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Iterable
 from functools import cache
@@ -67,8 +68,24 @@ def _engine() -> Any:
     return bindings, graph
 
 
+_LEFT_BEHIND: list[bool] = []
+
+
+def _forked() -> None:
+    """In the child of a fork: waiting for threads that are not there would never end."""
+    global _ONE_AT_A_TIME
+    _ONE_AT_A_TIME = threading.Lock()
+    if _engine.cache_info().currsize:
+        _LEFT_BEHIND.append(True)
+
+
+os.register_at_fork(after_in_child=_forked)
+
+
 def _executed(actions: list[Any], schedule: str) -> dict[str, Any]:
     """The serialized e-nodes behind the actions and the schedule."""
+    if _LEFT_BEHIND:
+        raise Unserved("egglog was used before this process was forked, and its threads stayed there")
     b, graph = _engine()
     where = b.RustSpan("plan", 0, 0)
     graph.run_program(b.Push(1))

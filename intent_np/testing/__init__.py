@@ -51,14 +51,13 @@ __all__ = [
     "launch",
     "launching",
     "random_kernel",
-    "rules",
     "terms",
     "ulps",
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("kernels", "rules", "terms"):
+    if name in ("kernels", "terms"):
         from . import strategies
 
         return getattr(strategies, name)

@@ -9,9 +9,9 @@ from random import Random
 from typing import Any
 
 import pytest
-from intent_np.documentation.lowering import lower
 
 from intent_np.corpus.cases import Entry, entries
+from intent_np.corpus.lowering import lower
 from intent_np.errors import IntentError
 from intent_np.terms.core import walk
 from intent_np.terms.dtypes import index

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intent_np.terms.core import Arena
-from intent_np.testing import Config, check_kernel, kernels, random_kernel, rules
-from intent_np.testing.strategies import arguments
+from intent_np.testing import Config, check_kernel, kernels, random_kernel
+from intent_np.testing.strategies import arguments, rules
 
 FIFTH = 100
 
