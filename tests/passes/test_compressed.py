@@ -120,4 +120,4 @@ def test_printed_triton_does_the_same(name: str) -> None:
         with compilation.arena:
             interpret(launch, source, given, dict(extents))
         for k, x in expected.items():
-            np.testing.assert_allclose(given[k], x, rtol=1e-6, err_msg=source)
+            np.testing.assert_allclose(given[k], x, rtol=1e-5, atol=1e-3, err_msg=source)
