@@ -7,16 +7,13 @@ import pytest
 
 import intent_np as intent
 import intent_np.language as I
-from intent_np.backends.triton.printer import print_triton
-from intent_np.compiler import Compilation
 from intent_np.passes.pipeline import language_of
-from intent_np.runtime.binding import bind
-from intent_np.runtime.plan import generic_class
-from intent_np.target import SM_90
 from intent_np.terms.parse import parse
 from intent_np.terms.text import show
 from intent_np.testing import validation as v
-from intent_np.testing.triton_interpreter import interpret, unavailable
+from intent_np.testing.triton_interpreter import unavailable
+
+from .printed import BLOCKS, by_reference, printed
 
 RNG = np.random.default_rng(5)
 
@@ -154,31 +151,17 @@ def test_every_pass_keeps_the_prefixes(name: str, which: str) -> None:
 # ---- as printed Triton
 
 
-def printed(kernel: Any, **passes: Any) -> tuple[Compilation, Any, str]:
-    compilation = Compilation(kernel, SM_90, {}, intent.CompileOptions(passes=passes))
-    launch, _ = compilation.launch(generic_class(compilation.plan))
-    with compilation.arena:
-        return compilation, launch, print_triton(launch.function)
-
-
-BLOCKS = {"block_axes": {"sizes": dict.fromkeys(("columns", "n", "m"), 16)}}
-
-
 @pytest.mark.skipif(bool(unavailable()), reason=str(unavailable()))
 @pytest.mark.parametrize("name", KERNELS)
 def test_printed_triton_has_the_prefixes(name: str) -> None:
     kernel = KERNELS[name]
     for options in ({}, BLOCKS):
-        compilation, launch, source = printed(kernel, **options)
+        text = printed(kernel, **options)
         for m, n in ((1, 1), (2, 37)):
             given = arguments(kernel, m, n)
-            expected = {k: x.copy() for k, x in given.items()}
-            intent.compile(kernel, target="reference")(*expected.values())
-            extents = bind(compilation.plan, tuple(given.values())).values()
-            with compilation.arena:
-                interpret(launch, source, given, dict(extents))
-            for k, x in expected.items():
-                np.testing.assert_allclose(given[k], x, rtol=1e-6, err_msg=source)
+            found, expected = text(given), by_reference(kernel, given)
+            for k, x in found.items():
+                np.testing.assert_allclose(x, expected[k], rtol=1e-6, err_msg=text.source)
 
 
 def test_a_row_is_one_loop() -> None:

@@ -9,9 +9,9 @@ import intent_np as intent
 import intent_np.language as I
 from intent_np.numerics import storage
 from intent_np.testing import validation as v
-from intent_np.testing.triton_interpreter import interpret, unavailable
+from intent_np.testing.triton_interpreter import unavailable
 
-from .test_scans import BLOCKS, bind, printed
+from .printed import BLOCKS, by_reference, printed
 
 RNG = np.random.default_rng(11)
 
@@ -102,16 +102,12 @@ def test_every_pass_keeps_the_order(name: str, which: str) -> None:
 def test_printed_triton_does_the_same(name: str) -> None:
     kernel = KERNELS[name]
     for options in ({}, BLOCKS):
-        compilation, launch, source = printed(kernel, **options)
+        text = printed(kernel, **options)
         for call in range(1, len(EXTENTS["N"])):
             given = arguments(kernel, call)
-            expected = {k: x.copy() for k, x in given.items()}
-            intent.compile(kernel, target="reference")(*expected.values())
-            extents = bind(compilation.plan, tuple(given.values())).values()
-            with compilation.arena:
-                interpret(launch, source, given, dict(extents))
-            for k, x in expected.items():
-                np.testing.assert_array_equal(given[k], x, err_msg=source)
+            found, expected = text(given), by_reference(kernel, given)
+            for k, x in found.items():
+                np.testing.assert_array_equal(x, expected[k], err_msg=text.source)
 
 
 @pytest.mark.parametrize("name", ["ascending", "largest", "gaps"])

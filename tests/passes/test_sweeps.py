@@ -9,10 +9,10 @@ import intent_np as intent
 import intent_np.language as I
 from intent_np.numerics import storage
 from intent_np.testing import validation as v
-from intent_np.testing.triton_interpreter import interpret, unavailable
+from intent_np.testing.triton_interpreter import unavailable
 from tests.language.test_regions import forward_fill, recurrence
 
-from .test_scans import BLOCKS, bind, printed
+from .printed import BLOCKS, by_reference, printed
 
 RNG = np.random.default_rng(19)
 
@@ -106,16 +106,11 @@ def test_every_pass_keeps_outputs_and_states(name: str, which: str) -> None:
 @pytest.mark.parametrize("name", KERNELS)
 def test_printed_triton_does_the_same(name: str) -> None:
     kernel = KERNELS[name]
-    compilation, launch, source = printed(kernel, **BLOCKS)
+    text = printed(kernel, **BLOCKS)
     given = arguments(kernel, SIZES[2])
-    expected = {k: x.copy() if isinstance(x, np.ndarray) else x for k, x in given.items()}
-    intent.compile(kernel, target="reference")(*expected.values())
-    scalars = dict(bind(compilation.plan, tuple(given.values())).values())
-    arrays = {k: x for k, x in given.items() if isinstance(x, np.ndarray)}
-    with compilation.arena:
-        interpret(launch, source, arrays, scalars)
-    for k, x in arrays.items():
-        np.testing.assert_array_equal(x, expected[k], err_msg=source)
+    found, expected = text(given), by_reference(kernel, given)
+    for k, x in found.items():
+        np.testing.assert_array_equal(x, expected[k], err_msg=text.source)
 
 
 @pytest.mark.parametrize("name", ["recurrence", "products_of_slices"])

@@ -12,9 +12,9 @@ from intent_np.passes.pipeline import language_of
 from intent_np.terms.parse import parse
 from intent_np.terms.text import show
 from intent_np.testing import validation as v
-from intent_np.testing.triton_interpreter import interpret, unavailable
+from intent_np.testing.triton_interpreter import unavailable
 
-from .test_scans import BLOCKS, bind, printed
+from .printed import BLOCKS, by_reference, printed
 
 RNG = np.random.default_rng(3)
 
@@ -149,16 +149,12 @@ def test_every_pass_keeps_what_becomes_of_elements(name: str, which: str) -> Non
 def test_printed_triton_does_the_same(name: str) -> None:
     kernel = KERNELS[name]
     for options in ({}, BLOCKS):
-        compilation, launch, source = printed(kernel, **options)
+        text = printed(kernel, **options)
         for call in range(1, len(EXTENTS["N"])):
             given = arguments(kernel, call)
-            expected = {k: x.copy() for k, x in given.items()}
-            intent.compile(kernel, target="reference")(*expected.values())
-            extents = bind(compilation.plan, tuple(given.values())).values()
-            with compilation.arena:
-                interpret(launch, source, given, dict(extents))
-            for k, x in expected.items():
-                np.testing.assert_array_equal(given[k], x, err_msg=source)
+            found, expected = text(given), by_reference(kernel, given)
+            for k, x in found.items():
+                np.testing.assert_array_equal(x, expected[k], err_msg=text.source)
 
 
 @pytest.mark.parametrize("name", KERNELS)
