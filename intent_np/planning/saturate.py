@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -68,15 +68,14 @@ def _engine() -> Any:
     return bindings, graph
 
 
-_LEFT_BEHIND: list[bool] = []
+_left_behind = False  # whether the library was used before this process was forked
 
 
 def _forked() -> None:
     """In the child of a fork: waiting for threads that are not there would never end."""
-    global _ONE_AT_A_TIME
+    global _ONE_AT_A_TIME, _left_behind
     _ONE_AT_A_TIME = threading.Lock()
-    if _engine.cache_info().currsize:
-        _LEFT_BEHIND.append(True)
+    _left_behind |= bool(_engine.cache_info().currsize)
 
 
 os.register_at_fork(after_in_child=_forked)
@@ -84,7 +83,7 @@ os.register_at_fork(after_in_child=_forked)
 
 def _executed(actions: list[Any], schedule: str) -> dict[str, Any]:
     """The serialized e-nodes behind the actions and the schedule."""
-    if _LEFT_BEHIND:
+    if _left_behind:
         raise Unserved("egglog was used before this process was forked, and its threads stayed there")
     b, graph = _engine()
     where = b.RustSpan("plan", 0, 0)
@@ -148,7 +147,8 @@ class _Loader:
 
     def _values(self) -> None:
         stored = [e.value for e in self.problem.stores]
-        for t in _visited(stored):
+        entered: list[Any] = walk(*stored, below=_entered)
+        for t in entered:
             self.names[t] = name = Name(f"v{len(self.names)}")
             self.actions.append(("let", name.text, self._node(t)))
             if opaque(t):
@@ -233,20 +233,11 @@ def _alike(a: Any, b: Any) -> bool:
     return a.acc is b.acc if isinstance(a, Contract) else (a.combine, a.identities) == (b.combine, b.identities)
 
 
-def _visited(roots: list[Any]) -> list[Any]:
-    """What enters the e-graph, children first: nothing below an opaque value."""
-    order: dict[Any, None] = {}
-    stack: list[tuple[Any, bool]] = [(r, False) for r in reversed(roots)]
-    while stack:
-        t, done = stack.pop()
-        if done:
-            order[t] = None
-        elif t not in order:
-            stack.append((t, True))
-            if not opaque(t):
-                below = t.values if isinstance(t, Reduce) else [c for c in t.children() if isinstance(c, Value)]
-                stack.extend((c, False) for c in reversed(below) if c not in order)
-    return list(order)
+def _entered(t: Any) -> Sequence[Any]:
+    """What enters the e-graph with a value: nothing below an opaque one."""
+    if opaque(t):
+        return ()
+    return t.values if isinstance(t, Reduce) else [c for c in t.children() if isinstance(c, Value)]  # type: ignore[no-any-return]
 
 
 __all__ = ["Saturated", "saturate", "walk"]

@@ -26,7 +26,7 @@ import struct
 import sys
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from hashlib import blake2b
 from typing import Any, ClassVar, TypeVar, dataclass_transform
@@ -271,18 +271,18 @@ def _rebuild(cls: Any, fields: tuple[Field, ...]) -> Any:
     return _generate(source, "rebuild", {"cls": cls})
 
 
-def children(t: Any) -> tuple[Term, ...]:
-    """The term's direct subterms, in field order."""
-    return t.children()  # type: ignore[no-any-return]
-
-
 def replace(t: Any, **changes: Any) -> Any:
     """The same term with some fields changed."""
     return type(t)(*(changes.get(f.name, getattr(t, f.name)) for f in t.fields))
 
 
-def walk(*roots: Term) -> list[Term]:
-    """Every subterm once, children before parents, in a deterministic order."""
+def children(t: Any) -> tuple[Term, ...]:
+    """The term's direct subterms, in field order."""
+    return t.children()  # type: ignore[no-any-return]
+
+
+def walk(*roots: Term, below: Callable[[Any], Sequence[Any]] = children) -> list[Term]:
+    """Every subterm once, children before parents, in a deterministic order; `below` may leave some of them out."""
     seen: set[Term] = set()
     order: list[Term] = []
     stack: list[tuple[Term, bool]] = [(r, False) for r in reversed(roots)]
@@ -293,7 +293,7 @@ def walk(*roots: Term) -> list[Term]:
         elif t not in seen:
             seen.add(t)
             stack.append((t, True))
-            stack.extend((c, False) for c in reversed(children(t)) if c not in seen)
+            stack.extend((c, False) for c in reversed(below(t)) if c not in seen)
     return order
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .accesses import Axis, Effect
-from .core import NO_AXES, Term, find, term
+from .core import NO_AXES, Term, children, find, term, walk
 from .dtypes import DType, bool_
 from .index import AxisLike, Value
 
@@ -141,17 +141,11 @@ def in_order(effects: Any) -> Iterator[Effect]:
 def evaluated(*roots: Any) -> list[Any]:
     """The terms that evaluating values, or performing effects, asks for, children first: not the earlier effects that
     loads and found values name."""
-    order: dict[Any, None] = {}
-    stack = [(r, False) for r in reversed(roots)]
-    while stack:
-        t, done = stack.pop()
-        if done:
-            order[t] = None
-        elif t not in order:
-            stack.append((t, True))
-            below = (c for c in reversed(t.children()) if not (isinstance(t, Value) and isinstance(c, Effect)))
-            stack.extend((c, False) for c in below)
-    return list(order)
+    return walk(*roots, below=_asked_for)
+
+
+def _asked_for(t: Any) -> tuple[Any, ...]:
+    return tuple(c for c in children(t) if not isinstance(c, Effect)) if isinstance(t, Value) else children(t)
 
 
 class Rewritten(dict[Any, Any]):
