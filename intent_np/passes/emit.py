@@ -17,13 +17,14 @@ from ..terms.blocked import BLOCKED, Base, BlockedGroup, BlockedProgram, Fold, L
 from ..terms.core import find, replace, rewrite
 from ..terms.dtypes import index
 from ..terms.gpu import GPU, Dispatch, Kernel, Var
-from ..terms.index import Physical, add, apply, const, is_const, mul, sub
+from ..terms.index import Physical, add, apply, const, is_const, mul
 from ..terms.normal import Coord, View
 from .base import nanopass
 from .copy_first import with_copies
 from .emit_effects import ReadLate
 from .emit_loops import OrderedLoops
 from .emit_names import PROGRAM
+from .lower_buffers import extent
 from .scopes import extents_used
 
 
@@ -69,8 +70,8 @@ def dispatched(groups: list[Instances]) -> Instances:
     body = []
     for g in groups:
         count: Any = const(1)
-        for extent in g.grid:
-            count = node(mul(count, extent))
+        for instances in g.grid:
+            count = node(mul(count, instances))
         end = node(add(first, count))
         body.append(Dispatch(number, first, end, *g))
         first = end
@@ -102,14 +103,14 @@ class _Emitter(OrderedLoops):
         grid, coordinates = [], []
         for a in group.space:
             lo, hi = a.axis.lo, a.axis.hi  # type: ignore[attr-defined]
-            extent = node(apply("maximum", node(sub(hi, lo)), const(0)))  # a domain may end before it begins
+            members = extent(lo, hi)
             label = self.names.get(a, "i")
             if isinstance(a, Point):
-                grid.append(extent)
+                grid.append(members)
                 var = Var(self.fresh(label if is_const(lo, 0) else "p" + label), index)
                 self.root.done[Coord(a)] = var if is_const(lo, 0) else self.let(add(lo, var), label, self.root)
             else:
-                grid.append(node(apply("ceil_div", extent, a.size)))  # type: ignore[attr-defined]
+                grid.append(node(apply("ceil_div", members, a.size)))  # type: ignore[attr-defined]
                 var = Var(self.fresh("p" + label if len(label) == 1 else f"{label}_block"), index)
                 start = node(add(mul(var, a.size), lo)) if not is_const(lo, 0) else mul(var, a.size)  # type: ignore[attr-defined]
                 self.root.done[Base(a)] = self.let(start, label + "0", self.root) if a in self.based else start

@@ -17,15 +17,14 @@ from typing import Any, NamedTuple
 
 from ..rules.simplify import node
 from ..terms.core import arena, find, inherit, named, replace
-from ..terms.index import Value, apply, const, sub
-from ..terms.normal import NORMAL, Axis, Begin, Carry, Coord, Final, Load, Part, Program, Recur, Store, View
+from ..terms.index import sub
+from ..terms.normal import NORMAL, Axis, Begin, Carry, Coord, Load, Part, Program, Recur, Store, View
 from ..terms.ordered import Rewritten, evaluated, loops
 from .base import nanopass
+from .blocks import LARGEST
 from .groups import groups
-from .lower_buffers import row_major
+from .lower_buffers import extent, visible, workspace
 from .roles import extent_bound
-
-LARGEST = 32768  # elements of a fragment that is carried
 
 
 @nanopass(NORMAL, NORMAL, needed="keeps the states that no fragment holds")
@@ -72,26 +71,11 @@ def too_long(program: Program) -> dict[Which, Memory]:
             if prod(extent_bound(a) or LARGEST + 1 for a in inner) <= LARGEST:
                 continue
             axes: Any = tuple(sorted(s.varies, key=lambda a: (a not in g.workset, a.digest)))
-            shape = tuple(node(apply("maximum", node(sub(a.hi, a.lo)), const(0))) for a in axes)
-            if all(map(_visible, shape)):
-                view = View(_fresh(s, taken), "workspace", s.dtype, shape, row_major(shape))
+            shape = tuple(extent(a.lo, a.hi) for a in axes)
+            if all(map(visible, shape)):
+                view = workspace(arena().names.get(s, "state"), s.dtype, shape, taken)
                 chosen.setdefault(_which(s), Memory(view, axes, inner))
     return chosen
-
-
-def _visible(v: Value) -> bool:
-    """Whether the host knows a number before the launch."""
-    return not (v.lanes or v.needs or any(True for _ in find(v, (Load, Final))))  # type: ignore[arg-type]
-
-
-def _fresh(s: Carry, taken: set[str]) -> str:
-    hint = name = arena().names.get(s, "state")
-    number = 1
-    while name in taken:
-        number += 1
-        name = f"{hint}_{number}"
-    taken.add(name)
-    return name
 
 
 class _Kept:

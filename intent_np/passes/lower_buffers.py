@@ -17,6 +17,7 @@ from ..rules.bounds import end
 from ..rules.simplify import node
 from ..terms import logical as L
 from ..terms.core import arena, find, inherit
+from ..terms.dtypes import DType
 from ..terms.index import Value, apply, const, mul, sub
 from ..terms.normal import Axis, Coord, Final, Found, Load, View
 from .lower_regions import Positions, refused
@@ -44,7 +45,7 @@ class Buffers:
             at.append(node(sub(Coord(axis), lo)))
         for e in s.buffer.shape:
             shape.append(_extent(s, const(0), largest(self.scalar(e)), "a buffer whose extent memory decides on"))
-        view = View(self._fresh(s.buffer), "workspace", s.buffer.dtype, tuple(shape), row_major(shape))
+        view = workspace(arena().names.get(s.buffer, s.buffer.name), s.buffer.dtype, shape, self.taken)
         self.held[s.buffer] = inherit(s.buffer, view), tuple(at)  # type: ignore[assignment]
 
     def _bounds(self, d: L.Domain) -> tuple[Value, Value]:
@@ -62,14 +63,16 @@ class Buffers:
         """The view that a statement accesses, and the coordinates in front of its own ones."""
         return (memory, ()) if isinstance(memory, View) else self.held[memory]
 
-    def _fresh(self, buffer: L.Buffer) -> str:
-        hint = name = arena().names.get(buffer, buffer.name)
-        number = 1
-        while name in self.taken:
-            number += 1
-            name = f"{hint}_{number}"
-        self.taken.add(name)
-        return name
+
+def workspace(hint: str, dtype: DType, shape: Iterable[Value], taken: set[str]) -> View:
+    """Contiguous memory of the kernel's own; its name is none of `taken`, of which it is one from now on."""
+    name, number = hint, 1
+    while name in taken:
+        number += 1
+        name = f"{hint}_{number}"
+    taken.add(name)
+    shape = tuple(shape)
+    return View(name, "workspace", dtype, shape, row_major(shape))
 
 
 def row_major(shape: Iterable[Value]) -> tuple[Value, ...]:
@@ -93,7 +96,7 @@ def visible(v: Value) -> bool:
 
 
 def extent(lo: Value, hi: Value) -> Value:
-    """How many members there are between two bounds, of which the host knows both."""
+    """How many members there are between two bounds; a domain may end before it begins."""
     return node(apply("maximum", node(sub(hi, lo)), const(0)))  # type: ignore[no-any-return]
 
 

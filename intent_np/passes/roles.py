@@ -85,7 +85,7 @@ def program_axes(*parts: tuple[Effect, ...]) -> tuple[Axis, ...]:
         for e in (t for t in terms if isinstance(t, (Store, Update))):
             found = [
                 a for a in in_index_order(e)
-                if not (_reads_memory(a) or a.lanes | a.needs or a in bound)
+                if not (reads_memory(a) or a.lanes | a.needs or a in bound)
                 and (a in apart or all(a in varying(t) for t in inner))
             ]  # fmt: skip
             eligible = {a: None for a in (found if eligible is None else eligible) if a in found}
@@ -100,7 +100,8 @@ def in_index_order(e: Any) -> list[Any]:
     return list(dict.fromkeys(b for a in inner for b in (*sorted(a.lanes, key=lambda b: (b.use, b.digest)), a)))
 
 
-def _reads_memory(axis: Axis) -> bool:
+def reads_memory(axis: Axis) -> bool:
+    """Whether only the device knows the bounds of an axis."""
     return contains(axis.lo, Load) or contains(axis.hi, Load)
 
 

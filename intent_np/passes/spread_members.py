@@ -14,10 +14,11 @@ from typing import Any
 from ..rules.simplify import node, simplify
 from ..terms.core import arena, contains, find, inherit, named, replace, rewrite
 from ..terms.grouped import GROUPED, Group, GroupedProgram, Sync
-from ..terms.index import Value, add, apply, const, mul, sub
+from ..terms.index import Value, add, apply, const, mul
 from ..terms.normal import Axis, Contract, Coord, Load, Recur, Store, Update, varying
 from .base import nanopass
-from .roles import STRUCTURED
+from .lower_buffers import extent
+from .roles import STRUCTURED, reads_memory
 
 
 @nanopass(GROUPED, GROUPED, allowed={"rows": range(1, 1 << 20), "spare": range(1, 1 << 10)})
@@ -41,10 +42,10 @@ def _spread(group: Group, rows: int, spare: int) -> Group:
             continue
         instances: Any = const(1)
         for a in owners:
-            instances = mul(instances, _extent(a))
+            instances = mul(instances, extent(a.lo, a.hi))
         filled = apply("ceil_div", mul(members, const(spare)), mul(apply("maximum", instances, const(1)), const(rows)))
         part = named(Axis(const(0), simplify(filled)), "part")
-        length = mul(apply("ceil_div", apply("ceil_div", _extent(axis), const(rows)), part.hi), const(rows))
+        length = mul(apply("ceil_div", apply("ceil_div", extent(axis.lo, axis.hi), const(rows)), part.hi), const(rows))
         lo = node(add(axis.lo, mul(Coord(part), length)))
         hi = node(apply("minimum", axis.hi, add(lo, length)))
         run = inherit(axis, named(Axis(lo, hi, axis.use), arena().names.get(axis, "i")))
@@ -67,7 +68,7 @@ def _candidates(group: Group) -> list[Any]:
     return [
         a for a in found
         if isinstance(a, Axis) and a not in group.workset and a not in bound
-        and (contains(a.lo, Load) or contains(a.hi, Load))
+        and reads_memory(a)
         and varying(Coord(a)) - {a} <= set(group.workset)
         and all(a in varying(t) for t in inner)
         and all(_performed_along(e, a) for e in find(group.effects, (Store, Update)))
@@ -81,14 +82,10 @@ def _performed_along(e: Any, axis: Axis) -> bool:
 def _members(group: Group, axis: Axis) -> Value | None:
     """How many members all instances have together, at most: the extent of what they are stored along."""
     for e in find(group.effects, Store):
-        for i, extent in zip(e.index, e.view.shape, strict=True):
+        for i, size in zip(e.index, e.view.shape, strict=True):
             if i is Coord(axis):
-                return extent  # type: ignore[no-any-return]
+                return size  # type: ignore[no-any-return]
     return None
-
-
-def _extent(axis: Any) -> Value:
-    return node(apply("maximum", node(sub(axis.hi, axis.lo)), const(0)))  # type: ignore[no-any-return]
 
 
 def _with(group: Group, axis: Axis, run: Axis, part: Axis, position: int) -> Group:

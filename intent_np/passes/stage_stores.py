@@ -20,7 +20,7 @@ from .base import nanopass
 from .blocks import fragments
 from .dependences import apart_now
 from .groups import groups
-from .lower_buffers import extent, row_major, visible
+from .lower_buffers import extent, visible, workspace
 from .order_updates import changing
 from .roles import STRUCTURED, in_index_order
 from .scopes import told_apart
@@ -120,7 +120,7 @@ class _Staging:
         def kept(v: Any) -> Any:
             if not any(isinstance(t, Load) and t.view is e.view for t in evaluated(v)):
                 return v
-            view = View(self._fresh(e.view.name), "workspace", e.view.dtype, tuple(shape), row_major(shape))
+            view = workspace(f"{e.view.name}_new", e.view.dtype, shape, self.taken)
             self.made.append(view)
             front.append(inherit(e, Store(view, tuple(at), v, e.valid)))  # type: ignore[arg-type]
             return inherit(v, Load(view, tuple(at), e.valid, 0, front[-1]))
@@ -131,11 +131,3 @@ class _Staging:
             new = inherit(e, replace(e, operands=tuple(map(kept, e.operands))))
         self.first[new] = front
         return new
-
-    def _fresh(self, name: str) -> str:
-        hint, number = f"{name}_new", 1
-        while hint in self.taken:
-            number += 1
-            hint = f"{name}_new_{number}"
-        self.taken.add(hint)
-        return hint

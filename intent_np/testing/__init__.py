@@ -4,9 +4,9 @@
 come out as on a machine that rounds; `compare` says whether an output is within that; `check` does all three.
 `check_kernel` executes a kernel in checking mode and says what no execution may depend on.
 
-`random_kernel` is the kernel of a seed, over all constructs of the language; `kernels`, `rules` and `terms` are
-strategies of hypothesis, which is imported when they are asked for.  `intent_np.testing.strategies` has one of the
-arguments of a kernel as well.
+`random_kernel` is the kernel of a seed, over all constructs of the language; `kernels` and `terms` are strategies
+of hypothesis, which is imported when they are asked for.  `intent_np.testing.strategies` has those of the arguments of
+a kernel and of rules as well.
 """
 
 from __future__ import annotations
