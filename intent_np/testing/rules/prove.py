@@ -17,7 +17,7 @@ from ...rules.pattern import Expr, Rule
 from ...terms.dtypes import DType, bool_
 from ...terms.dtypes import index as index_dtype
 from .instances import dtypes, heads, kinds, literal_only, metavariables
-from .theory import FLOATS, Bools, Floats, Integers, Modular, Theory
+from .theory import FLOATS, Bools, Floats, Integers, Modular, Theory, Wrapping
 
 EFFORT = 4_000_000
 """What a question may cost, counted by z3 (some seconds): the same answer on a slow machine as on a fast one."""
@@ -131,16 +131,22 @@ def _decided(r: Rule, theory: Theory) -> Found:
     wide = [z3.And(v >= -(2**63), v < 2**63) for v in e.parts["right"] if z3.is_int(v)]
     if wide:
         found, model = _refuted([*given, *e.computed], z3.And(*wide))
-        if found != z3.unsat:
-            outcome = "refuted" if found == z3.sat else "undecided"
-            return Found(theory.name, outcome, _values(e, model) if found == z3.sat else None, wraps=True)
+        if found == z3.unknown:
+            return Found(theory.name, "undecided", wraps=True)
+        if found == z3.sat:  # rather values at which one sees it: what wraps on the way may come out right
+            seen, better = _refuted([*given, *e.computed], e.left == Encoding(r, Wrapping()).right)
+            return Found(theory.name, "refuted", _values(e, better if seen == z3.sat else model), wraps=True)
     return Found(theory.name, "proved")
 
 
 def _refuted(given: list[Any], claim: Any) -> tuple[Any, Any]:
-    solver = z3.Solver()
+    """Whether z3 finds a model of `given` without `claim`, and that model.
+
+    Each question has a context of its own: what was asked before it would change the model, or what it costs.
+    """
+    solver = z3.Solver(ctx=z3.Context())
     solver.set("rlimit", EFFORT)
-    solver.add(*given, z3.Not(claim))
+    solver.add(*(g.translate(solver.ctx) for g in (*given, z3.Not(claim))))
     found = solver.check()
     return found, solver.model() if found == z3.sat else None
 
@@ -149,7 +155,7 @@ def _values(e: Encoding, model: Any) -> dict[str, Any]:
     """The metavariables in a model, as Python values; what has none (of an unknown sort) is named as z3 names it."""
     out = {}
     for name, leaf in e.names.items():
-        v = model.eval(leaf, model_completion=True)
+        v = model.eval(leaf.translate(model.ctx), model_completion=True)
         if z3.is_int_value(v):
             out[name] = v.as_long()
         elif z3.is_bv_value(v):

@@ -133,6 +133,14 @@ class Integers(Theory):
     op_minimum_num, op_maximum_num = op_minimum, op_maximum
 
 
+class Wrapping(Integers):
+    """Index arithmetic as a program has it: 64 bits, which wrap."""
+
+    def apply(self, name: str, args: list[Any]) -> Any:
+        result = super().apply(name, args)
+        return (result + 2**63) % 2**64 - 2**63 if z3.is_int(result) else result
+
+
 class Modular(Integers):
     """Integers of `bits`, which wrap."""
 
