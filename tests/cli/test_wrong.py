@@ -112,7 +112,7 @@ def test_files_called_as_modules_of_python_do_no_harm(tmp_path: Path) -> None:
         "from intent_np.cli import main\n\nif __name__ == '__main__':\n    main()\n"
     )
     command = [sys.executable, str(tmp_path / "bin" / "intent-np"), "build", "select.py", *CPU]
-    root = Path(__file__).parents[1]
+    root = Path(__file__).parents[2]
     ended = subprocess.run(
         [*command, "-o", "out"], cwd=tmp_path, env={"PYTHONPATH": str(root)}, capture_output=True, text=True
     )
