@@ -22,6 +22,7 @@ from typing import Any, Final
 from intent_np.backends.triton import ptx as ptx_text
 from intent_np.backends.triton.cubin import resources
 from intent_np.backends.triton.diagnostics import Places
+from intent_np.backends.triton.pairs import apart
 from intent_np.errors import IntentError, Span, error
 from intent_np.parsing import PARSER
 from intent_np.target import Target
@@ -120,7 +121,7 @@ def compile_source(
             texts[stage] = program if isinstance(program, str) else program.str_nodebug()
         if facts["shared"] > target.shared_per_block:
             raise places.shared(facts["shared"], target)
-        located = ptx_text.clean(texts["ptx"], MODULE_FILE, line_info)
+        located = ptx_text.clean(apart(texts["ptx"]), MODULE_FILE, line_info)
         with _quietly():
             cubin = stages["cubin"](located.text, facts)
         found = resources(cubin)
