@@ -153,6 +153,7 @@ class Compilation:
         self.kernel, self.target, self.options, self.constexprs = kernel, target, options, constexprs
         self.arena, self.lock = Arena(), threading.Lock()
         self.texts: dict[str, str] = {}
+        self.front = Trace()  # the passes that every variant shares
         self.remarks: dict[Remark, None] = {}
         self.used: set[str] = set()  # permissions that changed the program
         self.rules = admitted(options.rules, options.without_rules)
@@ -162,7 +163,7 @@ class Compilation:
             self.texts["logical"] = show(self.logical)
             self.normal = None  # the reference executes the logical program itself
             if target.name != "reference":
-                self.normal = self.lowered(self.logical, stop_after=LAST_OF_ALL)
+                self.normal = self.lowered(self.logical, stop_after=LAST_OF_ALL, trace=self.front)
                 self.texts["normal"] = show(self.normal)
             self.plan: KernelPlan = kernel_plan(kernel, kernel.bind(constexprs), self.normal, self.logical)
 

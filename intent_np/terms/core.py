@@ -29,6 +29,7 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from hashlib import blake2b
+from operator import methodcaller
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 from .dtypes import DType
@@ -47,12 +48,17 @@ else:
 
 class Arena:
     """Where terms are interned, one a compilation: `with Arena(): ...`.  Names and spans sit beside identity, and so do
-    the facts that were proved about terms, and what passes have to say: remarks, and permissions that they used."""
+    the facts that were proved about terms, and what passes have to say: remarks, and permissions that they used.
+    `members` are the terms and `programs` the programs that were found to be of a language; `orders` are the last long
+    walks."""
 
-    __slots__ = ("facts", "names", "remarks", "spans", "table", "used")
+    __slots__ = ("facts", "members", "names", "orders", "programs", "remarks", "spans", "table", "used")
 
     def __init__(self) -> None:
         self.facts: dict[Term, Any] = {}
+        self.members: dict[Any, set[Term]] = {}
+        self.programs: set[tuple[Any, Term]] = set()
+        self.orders: dict[tuple[Term, ...], list[Term]] = {}
         self.table: dict[Any, Term] = {}
         self.names: dict[Term, str] = {}
         self.spans: dict[Term, tuple[Any, ...]] = {}
@@ -276,24 +282,39 @@ def replace(t: Any, **changes: Any) -> Any:
     return type(t)(*(changes.get(f.name, getattr(t, f.name)) for f in t.fields))
 
 
-def children(t: Any) -> tuple[Term, ...]:
-    """The term's direct subterms, in field order."""
-    return t.children()  # type: ignore[no-any-return]
+children: Callable[[Any], tuple[Term, ...]] = methodcaller("children")
+"""The term's direct subterms, in field order."""
+
+LONG = 48
+"""Terms of a walk that is worth keeping for the next question about the same roots, and how many are kept."""
 
 
 def walk(*roots: Term, below: Callable[[Any], Sequence[Any]] = children) -> list[Term]:
     """Every subterm once, children before parents, in a deterministic order; `below` may leave some of them out."""
+    whole = below is children
+    if whole and (kept := arena().orders.get(roots)) is not None:
+        return kept.copy()
     seen: set[Term] = set()
     order: list[Term] = []
-    stack: list[tuple[Term, bool]] = [(r, False) for r in reversed(roots)]
+    stack: list[Term | None] = list(reversed(roots))
+    visit, emit, pop, push = seen.add, order.append, stack.pop, stack.append
     while stack:
-        t, done = stack.pop()
-        if done:
-            order.append(t)
+        t = pop()
+        if t is None:  # what stands below the next one is done
+            emit(pop())  # type: ignore[arg-type]
         elif t not in seen:
-            seen.add(t)
-            stack.append((t, True))
-            stack.extend((c, False) for c in reversed(below(t)) if c not in seen)
+            visit(t)
+            if parts := below(t):
+                push(t)
+                push(None)
+                stack += parts[::-1]
+            else:
+                emit(t)
+    if whole and len(order) > LONG:
+        orders = arena().orders
+        if len(orders) >= LONG:
+            orders.clear()
+        orders[roots] = order.copy()
     return order
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
-from .core import Literal, Term, arena, walk
+from .core import Literal, Term, arena, children, walk
 from .dtypes import DType
 from .operators import Op
 
@@ -28,6 +28,7 @@ class Language:
     ) -> None:
         self.name, self.root, self.terms, self.about = name, root, terms, about
         self.base, self.added, self.removed, self.rules = base, added, removed, rules
+        self.allowed = frozenset(terms)
 
     def extend(
         self,
@@ -49,17 +50,27 @@ class Language:
         )
 
     def check(self, program: Term) -> list[str]:
-        """Everything that makes `program` no member of this language, each with the smallest offending term."""
-        allowed, problems = set(self.terms), []
+        """Everything that makes `program` no member of this language, each with the smallest offending term.
+
+        What was found to be right once is right wherever it stands: only terms that are new in the arena are looked at.
+        """
+        space = arena()
+        if (self, program) in space.programs:
+            return []
+        known, problems = space.members.setdefault(self, set()), []
         if not isinstance(program, self.root):  # a root may be a sort
             problems.append(f"{self.name}: a program is a {self.root.__name__}, not a {type(program).__name__}")
-        for t in walk(program):
-            if type(t) not in allowed:
+        new = [t for t in walk(program, below=lambda t: () if t in known else children(t)) if t not in known]
+        for t in new:
+            if type(t) not in self.allowed:
                 problems.append(f"{self.name} has no {type(t).__name__}: {_short(t)}")
             problems.extend(f"{type(t).__name__}.{m}: {_short(t)}" for m in _sorts(t))
         if not problems:
+            known.update(new)
             for rule in self.rules:
                 problems.extend(rule(program))
+        if not problems:
+            space.programs.add((self, program))
         return problems
 
     def __repr__(self) -> str:

@@ -197,6 +197,8 @@ def closed_regions(program: Term) -> Iterator[str]:
         for t in walk(*c.bodies):
             if isinstance(t, (Load, Coord, Reduce, Scan, Contract, Region, Found)):
                 yield f"a combine uses more than its arguments: {t}"
+    if not any(True for _ in find(program, Arg)):
+        return
     seen: set[Term] = set()
     stack: list[Term] = [program]
     while stack:

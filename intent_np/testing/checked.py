@@ -22,7 +22,7 @@ from intent_np.terms.logical import LogicalProgram
 from .arguments import Arguments, arguments, launched
 from .captured import captured
 from .host import HostProgram, compiled_once, launching
-from .promises import Promises
+from .promises import promises_of
 from .views import LAYOUTS
 
 SIZES: Final = (0, 1, 7, 16, 2, 17, 31, 5, 33)
@@ -166,7 +166,7 @@ def recipes(
     the kernel is promised (`promises.py`) are left out.  `first` is the number of the first call.
     """
     chosen = {p.name: p.default for p in kernel.constexprs} | dict(constexprs or {})
-    promises = Promises(kernel, chosen)
+    promises = promises_of(kernel, chosen)
     names = [n for n in extent_names(kernel) if n not in chosen]
     for k in range(first, first + count):
         # empty and single extents come all at once: next to others they are a matter of broadcasting
@@ -187,7 +187,7 @@ def made(kernel: Any, recipe: Recipe, constexprs: Mapping[str, Any] | None = Non
     """The arguments of a recipe, which keep what the kernel is promised.  Arrays that hold coordinates hold small ones,
     which exist along every axis; other integers are salted with 0 and extremes."""
     chosen = {p.name: p.default for p in kernel.constexprs} | dict(constexprs or {})
-    promises = Promises(kernel, chosen)
+    promises = promises_of(kernel, chosen)
     drawn = arguments(kernel, {**chosen, **recipe.extents}, recipe.seed, recipe.layout, recipe.values)
     rng = np.random.default_rng(recipe.seed)
     given = promises.kept(drawn, recipe.extents, rng)

@@ -20,10 +20,11 @@ import numpy as np
 from ..errors import CallError, IntentError
 from .apart import TimeLimit
 from .arguments import Arguments
+from .captured import captured
 from .checked import Recipe, made
 from .compare import Expected, compare
 from .validated import classes_of, wanted_of
-from .validation import LaunchClass, Stages, stages, validate
+from .validation import LaunchClass, Stages, shared_stages, validate
 from .views import twin
 
 ORACLES: Final = {
@@ -117,16 +118,10 @@ class Examination:
         self, recipes: Iterable[Recipe], oracles: Sequence[str], arguments: Callable[[Any, Recipe], Arguments]
     ) -> None:
         with self.stage("capture"):
-            from ..terms.core import Arena
-
-            with Arena():
-                self.kernel.capture({}, self.options.permissions)
+            captured(self.kernel)
         lowered = None
         with self.stage("compile"):
-            from ..compiler import Compilation
-            from ..target import SM_90
-
-            self.lowered = lowered = Compilation(self.kernel, SM_90, {}, self.options)
+            self.lowered = lowered = self.compilation(self.options)
         tried = 0
         for recipe in recipes:
             given = wanted = None
@@ -152,9 +147,15 @@ class Examination:
         chosen = classes_of(self.lowered.plan, given)
         return (c for c in chosen if not self.only or kind_of(c.name) == kind_of(self.only))
 
+    def compilation(self, options: Any) -> Any:
+        from ..compiler import Compilation
+        from ..target import SM_90
+
+        return Compilation(self.kernel, SM_90, {}, options)
+
     def programs(self, which: LaunchClass) -> Stages:
         if which.name not in self.made:
-            self.made[which.name] = stages(self.kernel, which, {}, self.options)
+            self.made[which.name] = shared_stages(self.lowered, which)
         return self.made[which.name]
 
     # ---- oracles
@@ -198,11 +199,11 @@ class Examination:
 
         names: dict[str, None] = {}
         with observing(lambda rule, before, after: names.setdefault(rule)):
-            stages(self.kernel, which, {}, self.options)
+            shared_stages(self.compilation(self.options), which)
         for name in list(names)[:RULES]:
             without = replace(self.options, without_rules=(*self.options.without_rules, name))
             try:
-                made = stages(self.kernel, which, {}, without)
+                made = shared_stages(self.compilation(without), which)
             except Exception:
                 continue
             if validate(self.kernel, given, made=made, expected=wanted):

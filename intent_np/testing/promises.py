@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -121,6 +122,18 @@ class Promises:
                 value = made[name] = np.empty(value.shape, value.dtype)
             value[...] = np.minimum(numbers, min(np.iinfo(value.dtype).max, np.iinfo(np.int64).max))
         return made
+
+
+_known: WeakKeyDictionary[Any, dict[Any, Promises]] = WeakKeyDictionary()
+
+
+def promises_of(kernel: Any, constexprs: Mapping[str, Any]) -> Promises:
+    """The promises of a kernel, which are looked for once."""
+    key = tuple((n, type(v), repr(v)) for n, v in constexprs.items())
+    known = _known.setdefault(kernel, {})
+    if key not in known:
+        known[key] = Promises(kernel, constexprs)
+    return known[key]
 
 
 def _drawn(places: Places, limit: int, shape: tuple[int, ...], rng: np.random.Generator) -> Any:

@@ -85,6 +85,12 @@ class Stages:
     space: Any
     programs: dict[str, Any] = field(default_factory=dict)
 
+    def add(self, programs: Mapping[str, Any]) -> None:
+        """Take up those that differ from what is there."""
+        for name, program in programs.items():
+            if program not in self.programs.values():
+                self.programs[name] = program
+
     def launch(self, name: str, **how: Any) -> Callable[..., None]:
         """A function of all launch arguments in order that executes the program behind a pass; `how` are options of
         the program machine."""
@@ -140,9 +146,22 @@ def stages(
             normal, options=together, disable=disable, trace=back, check=chosen.check, after="forward_stores",
             stop_after=LAST_SHARED,
         )  # fmt: skip
-        for name, stage in {"capture": logical, **front.programs, **back.programs}.items():
-            if stage not in made.programs.values():
-                made.programs[name] = stage
+    made.add({"capture": logical, **front.programs, **back.programs})
+    return made
+
+
+def shared_stages(compilation: Any, which: LaunchClass) -> Stages:
+    """The same for a kernel on its way to a target: what its classes share is there already."""
+    from ..compiler import LAST_OF_ALL, LAST_SHARED
+    from ..passes.pipeline import Trace
+
+    made, back = Stages(compilation.kernel, compilation.arena), Trace()
+    with made.space:
+        compilation.lowered(
+            compilation.normal, options=which.options(compilation.normal), trace=back, after=LAST_OF_ALL,
+            stop_after=LAST_SHARED,
+        )  # fmt: skip
+    made.add({"capture": compilation.logical, **compilation.front.programs, **back.programs})
     return made
 
 
@@ -295,5 +314,6 @@ def first_wrong(case: Case, call: Call, made: Stages, **how: Any) -> str:
 
 
 __all__ = [
-    "CLASSES", "Call", "LaunchClass", "Stages", "Validation", "calls", "first_wrong", "stages", "stages_of", "validate",
+    "CLASSES", "Call", "LaunchClass", "Stages", "Validation", "calls", "first_wrong", "shared_stages", "stages",
+    "stages_of", "validate",
 ]  # fmt: skip
