@@ -21,8 +21,8 @@ NUMBERS = ("add", "max", "min")
 
 @intrinsic
 def atomic() -> None:
-    """Atomic accesses, `I.atomic.add(target, index=..., value=...)`: indivisible, in an order of their own for each
-    element.  The old value is the result; lanes that are not `valid` touch nothing and give 0."""
+    """Atomic accesses, `I.atomic.add(target, index=..., value=...)`.  The old value is the result; lanes that are not
+    `valid` touch nothing and give 0."""
     raise fail("E113", name="I.atomic", signature="I.atomic.add(target, index=..., value=...)", found="no operation")
 
 
@@ -79,7 +79,7 @@ def _compare_exchange(
 
 load, store = declared("atomic.load", _load), declared("atomic.store", _store)
 exchange = _exchanging("exchange", "Put a value in place")
-add = _exchanging("add", "Add; integers wrap")
+add = _exchanging("add", "Add")
 max, min = _exchanging("max", "Take the maximum"), _exchanging("min", "Take the minimum")
 and_, or_ = _exchanging("and", "Bitwise and, or and of bools"), _exchanging("or", "Bitwise or, or or of bools")
 xor = _exchanging("xor", "Bitwise exclusive or")

@@ -83,13 +83,29 @@ class _Search:
 
     def under(self, fact: Value | None, atom: Value, side: Value) -> _Search:
         """The same question where one more fact holds, and an atom is one of the values that it may be."""
-        more = [] if fact is None else list(_stated(fact))
+        more = [] if fact is None else [*_stated(fact), *self.left_over(fact)]
         known = [_replaced(q, atom, polynomial(side)) for q in self.known]
         if not more and known == self.known:
             return self
         inner = _Search([*known, *more])
         inner.steps, self.steps = self.steps // 2, self.steps // 2
         return inner
+
+    def left_over(self, fact: Value) -> list[Polynomial]:
+        """What the negation of a conjunction says where all its parts, or all but one, are known to hold."""
+        match fact:
+            case Apply(op, (Apply(inner, parts),)) if op.name == "not" and inner.name == "and":
+                doubtful = [p for p in parts if not self.certain(p)]
+                if not doubtful:
+                    return [{(): -1}]
+                if len(doubtful) == 1:
+                    return list(_stated(Apply(OPERATORS["not"], (doubtful[0],))))
+        return []
+
+    def certain(self, p: Value) -> bool:
+        """Whether a comparison is known to hold."""
+        said = list(_stated(p)) if isinstance(p, Apply) and p.op.name in ("lt", "le", "eq") else []
+        return bool(said) and all(self.holds(q, ASIDE) for q in said)
 
     def aside(self, v: Value, depth: int) -> bool:
         """A side question on the way to another: whether v >= 0."""
@@ -152,6 +168,8 @@ class _Search:
                 case (("floordiv" | "ceil_div"), (x, y)):
                     if self.aside(x, depth) and self.aside(y, depth):
                         yield {}
+                    if a.op.name == "floordiv":
+                        yield from self.quotient(polynomial(x), polynomial(y), depth, up=False)
                 case "mod", (_, y):
                     if self.aside(y, depth):
                         yield {}
@@ -191,7 +209,7 @@ class _Search:
                             yield polynomial(side)
                 case (("floordiv" | "ceil_div"), (x, y)):
                     if a.op.name == "floordiv":
-                        yield from self.quotient(polynomial(x), polynomial(y), depth)
+                        yield from self.quotient(polynomial(x), polynomial(y), depth, up=True)
                     if self.aside(x, depth) and self.aside(y, depth):
                         yield polynomial(x)
 
@@ -236,28 +254,31 @@ class _Search:
             if self.holds(plus(p, {(): -least}), near) and self.holds(minus({(): most}, p), near):
                 yield p
 
-    def quotient(self, x: Polynomial, y: Polynomial, depth: int) -> Iterator[Polynomial]:
-        """Bounds of x // y for a y that is one product of extents: where x <= y * q + r, it is at most q + r // y."""
+    def quotient(self, x: Polynomial, y: Polynomial, depth: int, up: bool) -> Iterator[Polynomial]:
+        """Upper (`up`) or lower bounds of x // y for a y that is one product of extents: where x <= y * q + r, it is at
+        most q + r // y, and where x >= y * q + r, at least that."""
         if len(y) == 1:
             ((divisor, scale),) = y.items()
             if scale > 0 and all(isinstance(a, Extent) for a in divisor):
-                tops = [x]
+                ends = [x]
                 for _ in range(TOPS):  # the end of a domain, what limits that, …
-                    for top in tops:
-                        if (q := _divided(top, divisor, scale)) is not None:
+                    for end in ends:
+                        if (q := _divided(end, divisor, scale, up)) is not None:
                             yield q
-                    tops = [higher for top in tops for higher in self.tops(top, depth)]
+                    ends = [further for end in ends for further in self.beyond(end, depth, up)]
 
-    def tops(self, p: Polynomial, depth: int) -> Iterator[Polynomial]:
-        """Upper bounds of p: an atom of a positive term replaced by an upper bound, or a known non-negative added."""
+    def beyond(self, p: Polynomial, depth: int, up: bool) -> Iterator[Polynomial]:
+        """Upper or lower bounds of p: an atom of a positive term replaced by one of its own, or a known non-negative
+        added or taken away."""
+        sign = 1 if up else -1
         for q in self.known:
-            if any(c > 0 and q.get(m, 0) < 0 for m, c in p.items() if m):
-                yield plus(p, q)
+            if any(c > 0 and sign * q.get(m, 0) < 0 for m, c in p.items() if m):
+                yield plus(p, q) if up else minus(p, q)
         for m, c in p.items():
             for i, atom in enumerate(m):
                 rest = m[:i] + m[i + 1 :]
                 if c > 0 and depth > 0 and all(self.positive(a, depth) for a in rest):
-                    for bound in self.upper(atom, depth - 1):
+                    for bound in self.upper(atom, depth - 1) if up else self.lower(atom, depth - 1):
                         yield plus(plus(p, {m: -c}), times({rest: c}, bound))
 
 
@@ -297,10 +318,11 @@ def _replaced(p: Polynomial, atom: Value, x: Polynomial) -> Polynomial:
     return total
 
 
-def _divided(top: Polynomial, divisor: Monomial, scale: int) -> Polynomial | None:
-    """q + r // d where `top` is d * q + r and r a constant; a symbolic d is only known to be 1 or more."""
+def _divided(p: Polynomial, divisor: Monomial, scale: int, up: bool) -> Polynomial | None:
+    """q + r // d where p is d * q + r and r a constant; a symbolic d is only known to be 1 or more, and what is given
+    is at least (`up`) or at most that."""
     quotient: Polynomial = {}
-    for m, c in top.items():
+    for m, c in p.items():
         if m:
             left = list(m)
             for a in divisor:
@@ -310,8 +332,10 @@ def _divided(top: Polynomial, divisor: Monomial, scale: int) -> Polynomial | Non
             if c % scale:
                 return None
             quotient[tuple(left)] = c // scale
-    rest = top.get((), 0)
-    return plus(quotient, {(): rest // scale if not divisor else -1 if rest < 0 else rest})
+    rest = p.get((), 0)
+    if not divisor:
+        return plus(quotient, {(): rest // scale})
+    return plus(quotient, {(): (-1 if rest < 0 else rest) if up else min(rest, 0)})
 
 
 def _stated(f: Value) -> Iterator[Polynomial]:

@@ -236,7 +236,7 @@ def _sparse(name: str, l: Value, at: Value, r: Value, kept: int, width: int, acc
 
 
 @intrinsic
-def quantize(value: Operand, *, format: Any) -> Value:
+def quantize(value: Operand, *, format: Any = quant.q8_k) -> Value:
     """The last axis of f32 [..., 256 G] as `I.quant.q8_k` records: u8 [..., G, 292], ggml's `block_q8_K` byte by byte:
     f32 d, 256 × i8, and of each 16 of them the sum in i16, little endian."""
     v = tensor("quantize", value)

@@ -17,7 +17,7 @@ from .reductions import reduce
 
 @intrinsic
 def debug_assert(condition: Any, text: Any = "") -> None:
-    """A run of the reference stops with `text` where the condition (all of it, of a tensor) does not hold."""
+    """A run stops with `text` where the condition (all of it, of a tensor) does not hold."""
     state = capture()
     if not isinstance(text, str):
         raise fail("E113", name="I.debug_assert", signature='I.debug_assert(condition, "text")', found=describe(text))
@@ -31,7 +31,7 @@ def debug_assert(condition: Any, text: Any = "") -> None:
 
 @intrinsic
 def debug_print(text: Any, *values: Any) -> None:
-    """The reference prints `text` with a value for each {}, once for each point in hand, values left over behind it."""
+    """Print `text` with a value for each {}, once for each point in hand, values left over behind it."""
     if not isinstance(text, str):
         raise fail("E113", name="I.debug_print", signature='I.debug_print("x = {}", x)', found=describe(text))
     _allowed("I.debug_print")

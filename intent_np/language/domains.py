@@ -21,13 +21,13 @@ from .products import Record
 
 @intrinsic
 def domain(begin: Any, end: Any, step: Any = 1) -> Domain:
-    """The coordinates begin, begin + step, … below end; may be empty."""
+    """The coordinates begin, begin + step, … below end; the step is provably above 0, and there may be none."""
     return indexing.domain(static(begin), static(end), static(step))
 
 
 @intrinsic
 def parallel(domains: Any) -> Points:
-    """Every point of a domain, or of a tuple of domains, once and in no order."""
+    """The points of a domain, or of a tuple of domains, for a `for` that takes them in no order."""
     single = isinstance(domains, Domain)
     parts = (domains,) if single else domains
     if not isinstance(parts, tuple) or not parts or not all(isinstance(d, Domain) for d in parts):
@@ -42,7 +42,7 @@ def parallel(domains: Any) -> Points:
 
 @intrinsic
 def indices(region: Domain) -> Value:
-    """The absolute coordinates of a domain or subregion, as an index tensor of rank 1."""
+    """The coordinates of a domain or subregion, as an index tensor of rank 1."""
     return Indices(indexing.ordered(region_of("indices", region)))
 
 

@@ -177,7 +177,9 @@ def index_value(v: Operand) -> Value:
         raise fail("E203", value=repr(v), dtype=index, found=f"the {_kind(v)} literal {v!r}", fix=hint)
     made = value(v, index)
     if is_tensor(made) or not isinstance(made.type, DType) or not made.type.is_integer:
-        raise fail("E202", operation="an index", dtype=show(made), expected="an integer scalar", found=show(made))
+        fix = "take its element: value[()]" if is_tensor(made) and not shape_of(made) else ""
+        found, wanted = show(made), "an integer scalar"
+        raise fail("E202", operation="an index", dtype=found, expected=wanted, found=found, fix=fix)
     return made if made.type is index else Cast(made, index)
 
 

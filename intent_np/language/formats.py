@@ -27,6 +27,9 @@ class quant(enum.Enum):
     q4_k = "q4_k"
     q8_k = "q8_k"
 
+    def __repr__(self) -> str:
+        return f"I.quant.{self.name}"
+
 
 class SparseFormat(enum.Enum):
     """How many members of a group are kept, of how many."""

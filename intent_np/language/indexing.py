@@ -287,7 +287,7 @@ def read(source: Memory | Value, items: Any, valid: Any = None, fill: Any = None
     if isinstance(source, Memory):
         initialised(source)
         return Read(source, entries, state.written.get(source), *lanes)
-    if entries == tuple(Along(whole(e)) for e in shape):
+    if shape and entries == tuple(Along(whole(e)) for e in shape):
         return source
     return Take(source, entries, *lanes)
 

@@ -40,8 +40,7 @@ def gather(source: Any, index: Any, valid: Operand = None, fill: Operand = None)
 
 @intrinsic
 def scatter_unique(dest: Any, index: Any, value: Operand, valid: Operand = None) -> None:
-    """`dest[index] = value` in the lanes that are `valid`.  No two of them may name one element: this is proved from
-    the index, or promised by `I.assume_unique`."""
+    """An assignment, `dest[index] = value`, of the lanes that are `valid`."""
     indexing.write(memory("scatter_unique", dest), index, value, valid)
 
 
@@ -49,10 +48,10 @@ def scatter_unique(dest: Any, index: Any, value: Operand, valid: Operand = None)
 def scatter_reduce(
     dest: Any, index: Any, value: Operand, combine: Any, valid: Operand = None, combine_operands: Any = ()
 ) -> None:
-    """`dest[index] = combine(dest[index], value)` for each lane that is `valid`, in any order.
+    """`dest[index] = combine(dest[index], value)` for each lane that is `valid`; lanes and points may meet.
 
-    Lanes and points may meet in one element.  `combine(a, b, *combine_operands)` is an operation such as
-    `I.maximum` or a helper, associative and commutative, of two scalars of the element's dtype."""
+    `combine(a, b, *combine_operands)` is an operation such as `I.maximum` or a helper, associative and commutative, of
+    two scalars of the element's dtype."""
     target = memory("scatter_reduce", dest)
     entries, (given,), mask = indexing.destination(target, index, (value,), valid)
     indexing.initialised(target)

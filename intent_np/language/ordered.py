@@ -34,7 +34,7 @@ from .arithmetic import logic, negated, truth
 from .calls import Enumerated, ordinal
 from .carries import blank, carried_dtypes, state_of, states_of
 from .context import capture, fail
-from .elaborate import describe, is_literal, select, show, value
+from .elaborate import describe, is_literal, is_tensor, select, show, value
 from .expressions import evaluate
 from .frames import POISON, Frame, Missing, Poisoned
 from .indexing import known
@@ -123,8 +123,10 @@ class _Head:
             asked = evaluate(self.f, self.s.test)
             if not isinstance(asked, Value) or isinstance(asked, Const):
                 return truth(asked)
-            if shape_of(asked) or element(asked.type) is not bool_:
+            if is_tensor(asked) or element(asked.type) is not bool_:
                 found, fix = describe(asked), "compare it, or reduce it with I.reduce.any or I.reduce.all"
+                if is_tensor(asked) and not shape_of(asked):
+                    fix = "take its element: condition[()]"
                 raise fail("E202", operation="while", dtype=found, expected="a bool scalar", found=found, fix=fix)
             return asked
 

@@ -127,8 +127,7 @@ def fdiv(a: Operand, b: Operand, *, approximate: bool = False, flush_to_zero: bo
 
 @intrinsic
 def select(condition: Operand, then: Operand, otherwise: Operand) -> Value:
-    """`then` where the condition holds, else `otherwise`.  Behind a scalar condition each of them is evaluated only
-    where it is chosen, as in `then if condition else otherwise`."""
+    """`then` where the condition holds, else `otherwise`."""
     return elaborate.select(condition, then, otherwise)
 
 

@@ -74,7 +74,8 @@ def ragged(outer: Domain, members: Domain, offsets: Any, indices: Any = None) ->
 
 @intrinsic
 def members(region: Domain) -> Value:
-    """What a region of `I.ragged` stands for: its coordinates, or, where the relation has indices, those at them."""
+    """What a region of `I.ragged` stands for, as an index tensor: its coordinates, or, where the relation has indices,
+    those at them."""
     mapping = capture().mappings.get(region_of("members", region))
     if mapping is None:
         return Indices(indexing.ordered(region))

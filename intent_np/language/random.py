@@ -21,7 +21,7 @@ WORD = 0xFFFFFFFF
 @intrinsic
 def random() -> None:
     """Random numbers of a seed and a counter, each an integer scalar or tensor that is taken as u64: `I.random.bits`,
-    `uniform`, `normal`.  Nothing is kept between calls."""
+    `uniform`, `normal`.  They hang on nothing else, and are the same on every target."""
     raise fail("E113", name="I.random", signature="I.random.bits(seed, counter)", found="no distribution")
 
 
@@ -50,7 +50,8 @@ def philox(counter: tuple[Any, Any, Any, Any], key: tuple[Any, Any]) -> tuple[An
 
 @member_of(random)
 def _bits(seed: Operand, counter: Operand) -> Value:
-    """32 random bits as u32: word counter % 4 of block counter // 4, under the key that the seed is."""
+    """32 random bits as u32: word n % 4 of what Philox4x32-10 makes of the block n // 4, where n is the counter.  The
+    four words that it counts with are those of the block, low and high, 0 and 0; its key is the seed, low and high."""
     if capture().pure:
         raise fail("E306", effect="I.random.bits", found=capture().pure)
     s, n = _wide(seed), _wide(counter)

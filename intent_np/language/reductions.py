@@ -12,7 +12,7 @@ from intent_np.terms.normal import Arg, Combine, Proj, builtin, identity
 from .combines import combined
 from .context import fail
 from .declare import declared, intrinsic, member_of
-from .elaborate import Operand, convert, describe, show
+from .elaborate import Operand, convert, describe, is_tensor, show
 from .indexing import whole
 from .products import refilled
 from .shapes import axis_of, tensor
@@ -107,7 +107,12 @@ def _builtin(kind: str, v: Operand, axis: Any, keepdims: Any, acc_dtype: Any = N
     d = element(v.type)
     for a in axes_of(axis, len(shape_of(v))):
         v = TensorReduce((v,), a, builtin(kind, d), (identity(kind, d),), keepdims)
-    return v
+    return _reduced(v, keepdims)
+
+
+def _reduced(v: Value, keepdims: bool) -> Value:
+    """What is left of a value: without axes a scalar, also where it had none to take away."""
+    return Take(v, ()) if is_tensor(v) and not shape_of(v) and not keepdims else v
 
 
 @intrinsic
@@ -117,14 +122,14 @@ def reduce(
     """Combine the members along `axis` (None: all axes; or several) in any order.
 
     `combine(a, b, *combine_operands)` is associative and commutative; each side is one scalar, tuple or record, like
-    `value` and `identity`.  Operands are scalars, known only at run time too.  Nothing gives the identity."""
+    `value` and `identity`.  Nothing gives the identity."""
     flag("reduce", "keepdims", keepdims)
     c = combined("I.reduce", value, identity, combine, combine_operands)
     values = list(c.values)
     for a in axes_of(axis, len(c.shape)):
         made = TensorReduce(tuple(values), a, c.combine, c.identities, keepdims, c.operands)
         values = [made] if len(values) == 1 else [Proj(made, i) for i in range(len(values))]
-    return refilled(value, values)
+    return refilled(value, [_reduced(v, keepdims) for v in values])
 
 
 @member_of(reduce)

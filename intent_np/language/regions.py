@@ -52,8 +52,7 @@ def region_fold(source: Any, axis: Any, *, summarize: Any, combine: Any, identit
 
     `summarize(*components, *operands)` gives the summary of any slice: scalars or tensors, in a tuple or a record; a
     tuple source arrives as its components, a record as one record.  `combine(a, b)` is associative, and
-    summarize(A ++ B) = combine(summarize(A), summarize(B)); nothing gives `identity`.  Along the cut axis stand only
-    pointwise operations, reductions, scans and contractions; positions come in as a component, `I.indices(axis)`."""
+    summarize(A ++ B) = combine(summarize(A), summarize(B)); nothing gives `identity`."""
     name = "I.region_fold"
     given = _source(name, source, axis, operands)
     s = _summary(name, given, summarize, combine, identity)
@@ -80,8 +79,9 @@ def region_scan(
     into it.
 
     Summaries as in `I.region_fold`.  `apply(summary, state)` is the state behind a slice, an action:
-    apply(combine(a, b), s) = apply(b, apply(a, s)).  `emit(*components, state, *operands)` gives the outputs of a
-    slice, tensors that have the cut axis; they are put together along it."""
+    apply(combine(a, b), s) = apply(b, apply(a, s)).  A literal in `initial_state` has the dtype of the component of the
+    summary in its place, where there are as many.  `emit(*components, state, *operands)` gives the outputs of a slice,
+    tensors that have the cut axis; they are put together along it."""
     name = "I.region_scan"
     given = _source(name, source, axis, operands)
     s = _summary(name, given, summarize, combine, identity)

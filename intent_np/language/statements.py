@@ -17,7 +17,7 @@ from intent_np.terms.normal import Memory
 from . import exits, loops
 from .arithmetic import binary, negated, truth
 from .context import capture, fail, static
-from .elaborate import describe, is_literal, literal, select, shape_of
+from .elaborate import describe, is_literal, is_tensor, literal, select, shape_of
 from .expressions import evaluate, subscript
 from .frames import POISON, Frame, Missing, Poisoned
 from .indexing import write
@@ -268,9 +268,11 @@ def _if(f: Frame, s: ast.If, rest: Sequence[ast.stmt], collect: bool) -> tuple[b
     condition = evaluate(f, s.test)
     if not isinstance(condition, Value) or isinstance(condition, Const):
         return False, execute(f, s.body if truth(condition) else s.orelse, collect)
-    if shape_of(condition) or element(condition.type) is not bool_:
+    if is_tensor(condition) or element(condition.type) is not bool_:
         found, fix = describe(condition), "compare it: value != 0"
-        if shape_of(condition):
+        if is_tensor(condition) and not shape_of(condition):
+            fix = "take its element: condition[()]"
+        elif is_tensor(condition):
             fix = "use I.select(condition, a, b) for each element, or I.reduce.any or I.reduce.all for all of them"
         with state.at(f.source, s.test):
             raise fail("E202", operation="if", dtype=found, expected="a bool scalar", found=found, fix=fix)

@@ -30,7 +30,10 @@ BINARY = st.sampled_from(["add", "sub", "mul", "floordiv", "mod", "minimum", "ma
 def _grown(inner: st.SearchStrategy[Value]) -> st.SearchStrategy[Value]:
     pointwise = st.tuples(BINARY, inner, inner).map(lambda t: apply(*t))
     chosen = st.tuples(inner, inner, inner, inner).map(lambda t: select(lt(t[0], t[1]), t[2], t[3]))
-    return pointwise | chosen
+    between = st.tuples(inner, inner, inner, inner).map(
+        lambda t: select(apply("and", le(t[0], t[1]), lt(t[1], t[2])), t[1], t[3])
+    )
+    return pointwise | chosen | between
 
 
 TERMS = st.recursive(LEAVES, _grown, max_leaves=5)
@@ -58,6 +61,7 @@ def value(t: Value, known: dict[Value, int]) -> Any:
 MEANING = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "floordiv": operator.floordiv, "mod": operator.mod,
     "minimum": min, "maximum": max, "lt": operator.lt, "le": operator.le, "ceil_div": lambda a, b: -(-a // b),
+    "and": operator.and_,
 }  # fmt: skip
 
 
@@ -118,7 +122,15 @@ NEEDED = [
     ),
     ("a choice that is known to fit", CHOSEN, N, (lt(CHOSEN, N), le(const(0), CHOSEN))),
     ("one of two", select(lt(I, M), I, const(0)), N, (lt(const(0), N),)),
+    ("a choice that is always the first", select(apply("and", le(const(0), I), lt(I, N)), I, const(0)), N, ()),
     ("the end of a domain with one of two ends", add(E, const(1)), M, (lt(const(1), ROOM),)),
+    ("the ordinal of a coordinate", const(2), apply("floordiv", LoopVar(Domain(const(15), N, const(5))), const(5)), ()),
+    (
+        "a quotient that begins behind a multiple",
+        sub(M, const(1)),
+        apply("floordiv", LoopVar(Domain(mul(M, N), P)), N),
+        (),
+    ),
 ]
 
 
