@@ -60,6 +60,31 @@ def prefix(v, state):
     return state + I.cumsum(v, axis=0)
 
 @intent.fn
+def noisy(v):
+    return I.reduce.sum(v, axis=0) + I.random.uniform(1, 2)
+
+@intent.fn
+def noise(a, b):
+    return a + b + I.random.uniform(1, 2)
+
+@intent.fn
+def counting(v, count):
+    I.atomic.add(count, index=0, value=1)
+    return I.reduce.sum(v, axis=0)
+
+@intent.fn
+def how_many(v):
+    return I.cast(v.shape[0], I.f32)
+
+@intent.fn
+def where_most(v):
+    return I.arg_reduce.max(v, axis=0)[1]
+
+@intent.fn
+def only_state(v, state):
+    return state
+
+@intent.fn
 def put(target, i, v):
     target[i] = v
 '''
@@ -90,6 +115,11 @@ CONSTRUCTS: list[tuple[str, str, str, str, object]] = [
     ("1", "enumerate gives local ordinals", "index[]",
      "t = 0\nfor j, i in enumerate(I.domain(1, 9, 4)):\n    t = t * 100 + j * 10 + i\nout[()] = t", 115),
     ("1", "the end of a region", "index[]", "out[()] = I.end(I.domain(2, 8)[3:5])", 5),
+    ("1", "a sum of coordinates wraps at 64 bits", "index[]", "out[()] = I.cast(9223372036854775807, I.index) + n", 1 - 2**63),
+    ("1", "an ordinal is an index from 0 on", "index[2]", "out[:] = 0\nfor j, i in enumerate(I.domain(10, 30, 5)[12:22]):\n    out[j] = i",
+     [15, 20]),
+    ("1", "range downwards", "index[]", "t = 0\nfor i in range(5, 0, -1):\n    t += i\nout[()] = t", "E311"),
+    ("1", "other members are a tensor of coordinates", "f32[N]", "out[:] = x[N - 1 - I.flip(I.indices(I.domain(0, N)))]", X),
     ("1", "range is a domain", "index[]", "t = 0\nfor i in range(1, 6, 2):\n    t = t * 10 + i\nout[()] = t", 135),
     # ---- provenance
     ("1.1", "coordinates prove an access", "f32[N]", "out[:] = x[N - 1 - I.indices(I.domain(0, N))]", X[::-1]),
@@ -103,6 +133,14 @@ CONSTRUCTS: list[tuple[str, str, str, str, object]] = [
      "i = I.reshape(I.indices(I.domain(0, N))[:, None], (N,))\nout[:] = x[i]", X),
     ("1.1", "through arithmetic and select", "f32[N]",
      "i = I.indices(I.domain(0, N))\nout[:] = x[I.select(i > 0, i - 1, i)]", [3, 3, 1, 4, 1]),
+    ("1.1", "through concat", "f32[2 * N]", "i = I.indices(I.domain(0, N))\nout[:] = x[I.concat((i, N - 1 - i))]", X + X[::-1]),
+    ("1.1", "through join", "f32[N, 2]", "i = I.indices(I.domain(0, N))\nout[:, :] = x[I.join(i, i)]", [[v, v] for v in X]),
+    ("1.1", "through roll", "f32[N]", "out[:] = x[I.roll(I.indices(I.domain(0, N)), 1)]", [X[-1], *X[:-1]]),
+    ("1.1", "through a selection of places", "f32[N]", "i = I.indices(I.domain(0, N))\nout[:] = x[i[N - 1 - i]]", X[::-1]),
+    ("1.1", "through limits and remainders", "f32[2, N]",
+     "j = I.cast(k[:], I.index)\nif N > 0:\n    out[0, :] = x[I.clamp(j, 0, N - 1)]\n    out[1, :] = x[j % N]",
+     [[4, 3, 1, 1, 4]] * 2),
+    ("1.1", "an order proves nothing", "f32[N]", "out[:] = x[I.argsort(k[:])]", "E301"),
     ("1.1", "a value of memory proves nothing", "f32[N]", "out[:] = x[k[:]]", "E301"),
     ("1.1", "a sum of coordinates proves nothing", "f32[]",
      "out[()] = x[I.reduce.sum(I.indices(I.domain(0, N)))]", "E301"),
@@ -128,6 +166,14 @@ CONSTRUCTS: list[tuple[str, str, str, str, object]] = [
      [[[j, j + 5] for j in range(5)]]),
     ("2", "join, and reshape of it interleaves", "f32[N * 2]",
      "out[:] = I.reshape(I.join(x[:], x[:] + 10), (N * 2,))", [v for a in X for v in (a, a + 10)]),
+    ("2", "a tensor of rank 0 is no condition", "f32[]", "out[()] = 0.0\nif I.full((), True, I.bool):\n    out[()] = 1.0", "E202"),
+    ("2", "nor the condition of a loop", "f32[]", "out[()] = 0.0\nwhile I.full((), True, I.bool):\n    out[()] = 1.0", "E202"),
+    ("2", "nor a bound", "index[]", "out[()] = I.end(I.domain(0, I.full((), 3, I.index)))", "E202"),
+    ("2", "nor carried by what starts as a scalar", "f32[]", "t = 1.0\nfor i in range(3):\n    t = I.full((), 3.0, I.f32)\nout[()] = t", "E207"),
+    ("2", "its element is", "index[]", "v = I.reshape(I.full((1,), 3, I.index), ())\nout[()] = 0\nif v[()] > 2:\n    out[()] = I.end(I.domain(0, v[()]))", 3),
+    ("2", "reductions of it are scalars", "f32[]", "v = I.full((), 3.0, I.f32)\nt = 0.0\nfor i in range(2):\n    t = t + I.reduce.sum(v) + I.reduce(v, identity=0.0, combine=add)\nout[()] = t", 12),
+    ("2", "it broadcasts", "f32[N]", "out[:] = x[:] + I.full((), 1.0, I.f32)", [v + 1 for v in X]),
+    ("2", "a scalar is not joined", "f32[2]", "out[:] = I.join(I.cast(n, I.f32), 1.0)", "E202"),
     ("2", "join of two shapes", "f32[N, 2]", "out[:, :] = I.join(x[:], I.reduce.sum(m[:, :], axis=1))", "E204"),
     ("2", "join of two dtypes", "f32[N, 2]", "out[:, :] = I.join(x[:], k[:])", "E201"),
     # ---- parallel
@@ -137,6 +183,14 @@ CONSTRUCTS: list[tuple[str, str, str, str, object]] = [
      [[0 + 3, 1 + 1, 2 + 4, 3 + 1, 4 + 5], [8, 7, 11, 9, 14]]),
     ("3", "nothing is carried", "f32[]", "t = 0.0\n" + PER_POINT + "t = t + x[i]\nout[()] = t", "E114"),
     ("3", "break", "f32[N]", PER_POINT + "break\n", "E122"),
+    ("3", "return", "f32[N]", PER_POINT + "return\n", "E122"),
+    ("3", "of a subregion", "f32[N]", "out[:] = x[:]\nif N >= 3:\n    for i in I.parallel(I.domain(0, N)[1:3]):\n        out[i] = 0.0",
+     [3, 0, 0, 1, 5]),
+    ("3", "of a domain with a step", "f32[N]", "out[:] = x[:]\nfor i in I.parallel(range(0, N, 2)):\n    out[i] = 0.0", [0, 1, 0, 1, 0]),
+    ("3", "of the members of each part", "f32[N]",
+     "r = I.ragged(I.domain(0, M), I.domain(0, N), o)\nout[:] = x[:] * 0\nfor g in I.parallel(I.domain(0, M)):\n    for i in I.parallel(r[g]):\n"
+     "        out[i] = x[i] + I.cast(g, I.f32)", [3, 1, 4, 2, 6]),
+    ("3", "points that combine into one element", "f32[]", "out[()] = 0.0\n" + PER_POINT + "I.scatter_reduce(out, index=(), value=x[i], combine=add)", 14),
     ("3", "continue skips a point", "f32[N]", "out[:] = x[:] * 0\n" + PER_POINT
      + "if x[i] < 3.0:\n        continue\n    out[i] = x[i]", [3, 0, 4, 0, 5]),
     ("3", "points that write one element", "f32[]", PER_POINT + "out[()] = x[i]", "E303"),
@@ -185,6 +239,26 @@ CONSTRUCTS: list[tuple[str, str, str, str, object]] = [
     ("5", "region_scan", "f32[N + 1]",
      "v, last = I.region_scan(x[:], axis=0, summarize=summed, combine=add, identity=0.0, initial_state=100.0,\n"
      "    apply=shift_state, emit=prefix)\nout[0:N] = v\nout[N] = last", [103, 104, 108, 109, 114, 114]),
+    ("5", "random numbers in a slice", "f32[]",
+     "out[()] = I.region_fold(x[:], axis=0, summarize=noisy, combine=add, identity=0.0)", "E306"),
+    ("5", "random numbers in a combine", "f32[]", "out[()] = I.reduce(x[:], identity=0.0, combine=noise)", "E306"),
+    ("5", "an atomic access in a slice", "f32[]",
+     "c = I.buffer((1,), I.i32, init=0)\nout[()] = I.region_fold(x[:], axis=0, summarize=counting, combine=add, identity=0.0, operands=(c,))", "E306"),
+    ("5", "a view in a slice", "f32[]",
+     "out[()] = I.region_fold(x[:], axis=0, summarize=weighted, combine=add, identity=0.0, operands=(k,))", "E102"),
+    ("5", "the extent of a slice as a number", "f32[]",
+     "out[()] = I.region_fold(x[:], axis=0, summarize=how_many, combine=add, identity=0.0)", "E211"),
+    ("5", "a place in a slice", "index[]",
+     "out[()] = I.region_fold(x[:], axis=0, summarize=where_most, combine=I.maximum, identity=0)", "E211"),
+    ("5", "coordinates of a part stay those of the whole", "f32[]",
+     "d = I.domain(0, N)[I.minimum(2, N) : I.minimum(4, N)]\n"
+     "out[()] = I.region_fold((x[d], I.indices(d)), axis=0, summarize=weighted, combine=add, identity=0.0)", 8 + 3),
+    ("5", "an identity of another structure", "f32[]",
+     "out[()] = I.region_fold(x[:], axis=0, summarize=summed, combine=add, identity=I.record(a=0.0))", "E208"),
+    ("5", "outputs without the axis", "f32[N]",
+     "v, _ = I.region_scan(x[:], axis=0, summarize=summed, combine=add, identity=0.0, initial_state=0.0,\n"
+     "    apply=shift_state, emit=shift_state)\nout[:] = v + I.region_scan(x[:], axis=0, summarize=summed, combine=add, identity=0.0,\n"
+     "    initial_state=0.0, apply=shift_state, emit=only_state)[0]", "E208"),
     ("5", "an ordered loop in a region", "f32[]",
      "out[()] = I.region_fold(x[:], axis=0, summarize=put, combine=add, identity=0.0)", "E113"),
     # ---- tensor operations
@@ -252,7 +326,21 @@ CONSTRUCTS: list[tuple[str, str, str, str, object]] = [
     ("10", "a store can't acquire", "i32[1]", "I.atomic.store(out, index=0, value=1, order=\"acquire\")", "E310"),
     ("10", "random bits are Philox", "u32[4]",
      "out[:] = I.random.bits(0, I.indices(I.domain(0, 4)))", [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]),
-    ("10", "random numbers in a region", "f32[]", "out[()] = I.cast(I.random.bits(1, n) >> 31, I.f32) * 0", 0),
+    ("10", "without a scope", "i32[1]", "out[:] = I.zeros((1,), I.i32)\nI.atomic.add(out, index=0, value=1, scope=\"gpu\")", "E113"),
+    ("10", "load and store", "i32[2]",
+     "b = I.buffer((2,), I.i32, init=7)\nI.atomic.store(b, index=1, value=9, order=\"release\")\n"
+     "out[0] = I.atomic.load(b, index=0, order=\"acquire\")\nout[1] = I.atomic.load(b, index=1)", [7, 9]),
+    ("10", "every read-modify-write", "i32[14]",
+     "b = I.buffer((7,), I.i32, init=12)\n"
+     "out[0] = I.atomic.exchange(b, index=0, value=5)\nout[1] = I.atomic.add(b, index=1, value=-5, order=\"acquire\")\n"
+     "out[2] = I.atomic.max(b, index=2, value=20, order=\"release\")\nout[3] = I.atomic.min(b, index=3, value=-1, order=\"acq_rel\")\n"
+     "out[4] = I.atomic.and_(b, index=4, value=10)\nout[5] = I.atomic.or_(b, index=5, value=3)\nout[6] = I.atomic.xor(b, index=6, value=5)\n"
+     "out[7:14] = b[:]", [12] * 7 + [5, 7, 20, -1, 8, 15, 9]),
+    ("10", "lanes that are not valid give 0", "i32[N]",
+     "b = I.buffer((4,), I.i32, init=3)\nout[:] = I.atomic.add(b, index=k[:] % 4, value=1, valid=x[:] > 2.0)", [3, 0, 3, 0, 4]),
+    ("10", "of a tensor, which is no memory", "i32[]", "v = k[:]\nout[()] = I.atomic.add(v, index=0, value=1)", "E118"),
+    ("10", "a seed of any integers", "u32[]", "out[()] = I.random.bits(0, n)", 0xBC57AC4C),
+    ("10", "a seed that is no integer", "u32[]", "out[()] = I.random.bits(1.5, n)", "E203"),
     # ---- numbers
     ("11", "integers wrap", "i8[]", "out[()] = I.cast(100, I.i8) + I.cast(k[0] * 0 + 50, I.i8) if N > 0 else 0", -106),
     ("11", "floor division and its remainder", "i32[2]",
