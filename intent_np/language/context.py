@@ -17,6 +17,7 @@ from intent_np.terms.normal import Effect, Memory, View
 
 from .products import leaves
 from .source import Source
+from .surroundings import Surroundings
 
 
 class Home(NamedTuple):
@@ -77,6 +78,7 @@ class Capture:
         self.loop_names: dict[str, int] = {}
         self.mappings: dict[Domain, View] = {}  # of regions of ragged relations to what they stand for
         self.given: dict[Perform, dict[Any, str]] = {}  # what calls were given, by the names of parameters
+        self.surroundings = Surroundings()
 
     @property
     def span(self) -> Span | None:

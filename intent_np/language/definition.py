@@ -26,7 +26,8 @@ from .context import Capture, Equal, capturing, fail
 from .frames import Frame
 from .outline import outlined
 from .signature import Constexpr, Parameter, Scalar, ViewParameter, parameters, shape_terms, stride_terms
-from .source import Source, read
+from .source import Source, lines_of, read
+from .surroundings import Surroundings
 
 
 class Helper(Callee):
@@ -36,10 +37,11 @@ class Helper(Callee):
 
     def __init__(self, function: types.FunctionType) -> None:
         self.function, self.name, self.__doc__ = function, function.__name__, function.__doc__
+        self._file = lines_of(function)
 
     @cached_property
     def source(self) -> Source:
-        return read(self.function)
+        return read(self.function, self._file)
 
     def __call__(self, *_: Any, **__: Any) -> Any:
         raise error("E004", caller(), name=self.name, fix="call it from a kernel", found="a call from Python")
@@ -55,11 +57,13 @@ class Kernel(Callee):
 
     def __init__(self, function: types.FunctionType) -> None:
         self.function, self.name, self.__doc__ = function, function.__name__, function.__doc__
+        self._file = lines_of(function)
+        self.surroundings = Surroundings()  # what the last capture used from around the function
 
     @cached_property
     def source(self) -> Source:
         """The text and where it stands."""
-        return read(self.function)
+        return read(self.function, self._file)
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -115,6 +119,7 @@ class Kernel(Callee):
         from . import exits, statements
 
         with capturing(Capture(self.name)) as state, state.at(self.source, self.source.tree):
+            self.surroundings = state.surroundings
             terms = self._terms(bound, equal)
             state.facts = _promises(terms.values())
             names = {p.name: bound[p.name] if isinstance(p, Constexpr) else terms[p.name] for p in self.parameters}

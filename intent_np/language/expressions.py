@@ -109,13 +109,13 @@ def lookup(f: Frame, name: str) -> Any:
     cells = dict(zip(f.function.__code__.co_freevars, f.function.__closure__ or (), strict=False))
     if name in cells:
         try:
-            return captured(name, cells[name].cell_contents)
+            return captured(name, capture().surroundings.cell(cells[name]))
         except ValueError:
             raise fail(
                 "E101", name=name, found=f"'{name}', which has no value yet where the kernel is compiled"
             ) from None
     if name in f.function.__globals__:
-        return captured(name, f.function.__globals__[name])
+        return captured(name, capture().surroundings.member(f.function.__globals__, name))
     if name in calls.BUILTINS:
         return getattr(builtins, name)
     if hasattr(builtins, name):
@@ -184,7 +184,7 @@ def attribute(base: Any, name: str) -> Any:
     """`base.name`."""
     if isinstance(base, types.ModuleType):
         try:
-            return captured(f"{base.__name__}.{name}", getattr(base, name))
+            return captured(f"{base.__name__}.{name}", capture().surroundings.member(base, name))
         except IntentError as problem:
             problem.span = capture().span
             raise
@@ -277,14 +277,18 @@ def _connective(f: Frame, op: ast.boolop, nodes: list[ast.expr]) -> Any:
     state = capture()
     total: Any = None
     for node in nodes:
+        if total is not None:
+            _asked(name, total)
         scalar = isinstance(total, Value) and not is_tensor(total)
         fact = (total if name == "and" else negated(total),) if scalar else ()
         with state.block(*fact) as effects:
             v = evaluate(f, node)
         _performed_if(fact, effects)
+        if total is not None:
+            _asked(name, v)
         if is_literal(v) or v is None:
             if bool(v) is (name == "or"):
-                return v if total is None else bool(v)
+                return v
         elif total is None:
             total = v
         elif scalar and is_bool(v) and not is_tensor(v) and any(True for _ in find(v, (Read, Take))):
@@ -292,6 +296,12 @@ def _connective(f: Frame, op: ast.boolop, nodes: list[ast.expr]) -> Any:
         else:
             total = logic(name, (total, v), name)
     return name == "and" if total is None else total
+
+
+def _asked(name: str, v: Any) -> None:
+    """E202 for an operand of `and` or `or` that is no bool, beside one that only the run knows."""
+    if not is_bool(v):
+        logic(name, (v,), name)
 
 
 def _performed_if(fact: tuple[Value, ...], effects: list[Any], otherwise: Sequence[Any] = ()) -> None:

@@ -19,6 +19,7 @@ from intent_np.errors import error
 
 from .definition import Kernel, plain
 from .signature import Constexpr, ViewParameter
+from .surroundings import Surroundings
 
 
 class Jit(Kernel):
@@ -31,17 +32,20 @@ class Jit(Kernel):
         super().__init__(function)
         self.target, self.options = target, options
         self.artifacts: dict[tuple[Any, ...], Any] = {}
+        self._used: dict[tuple[Any, ...], Surroundings] = {}  # what each took over from around the function
         self._lock = threading.Lock()
 
     def artifact(self, **constexprs: Any) -> Any:
-        """The artifact for these constexprs, defaults filled in; compiled at the first request."""
+        """The artifact for these constexprs, defaults filled in; compiled at the first request, and again where a name
+        from around the function has got another value."""
         from intent_np.compiler import compile
 
         bound = self.bind(constexprs)
         key = tuple((n, type(v), repr(v)) for n, v in bound.items())
         with self._lock:
-            if key not in self.artifacts:
+            if key not in self.artifacts or self._used[key].changed():
                 self.artifacts[key] = compile(self, self.target, bound, self.options)
+                self._used[key] = self.surroundings
             return self.artifacts[key]
 
     def __call__(self, *args: Any, **named: Any) -> None:

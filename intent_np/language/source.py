@@ -48,11 +48,18 @@ def _characters(line: str, offset: int) -> int:
     return offset if line.isascii() else len(line.encode()[:offset].decode(errors="ignore"))
 
 
-def read(function: Callable[..., Any]) -> Source:
-    """The source of a Python function, or E003."""
+def lines_of(function: Callable[..., Any]) -> list[str]:
+    """The lines of the file that a function stands in, as they are now; none where nothing keeps them.
+
+    Asked where the function is defined: a file that is edited afterwards says what other functions than this mean."""
+    linecache.checkcache(function.__code__.co_filename)
+    return linecache.getlines(function.__code__.co_filename, function.__globals__)
+
+
+def read(function: Callable[..., Any], file: list[str]) -> Source:
+    """The source of a Python function among the lines of its file, or E003."""
     code = function.__code__
-    linecache.checkcache(code.co_filename)
-    lines = linecache.getlines(code.co_filename, function.__globals__)[code.co_firstlineno - 1 :]
+    lines = (file or lines_of(function))[code.co_firstlineno - 1 :]
     if not lines:
         raise error("E003", name=function.__name__)
     block = inspect.getblock(lines)

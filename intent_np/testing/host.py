@@ -23,7 +23,7 @@ from typing import Any, Final
 from intent_np.errors import error
 from intent_np.language.definition import plain
 from intent_np.language.signature import Constexpr, Parameter, parameters
-from intent_np.language.source import read
+from intent_np.language.source import lines_of, read
 
 Door = Callable[[Any, tuple[Any, ...], Mapping[str, Any]], None]
 """Runs a kernel with its arguments (all launched parameters in order, outputs written in place) and its constexprs."""
@@ -42,7 +42,7 @@ class HostProgram:
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameters in declaration order; raises what is wrong with the signature."""
-        return parameters(self.function, read(self.function))
+        return parameters(self.function, read(self.function, lines_of(self.function)))
 
     @property
     def constexprs(self) -> tuple[Constexpr, ...]:

@@ -47,6 +47,25 @@ def test_it_is_a_kernel_and_runs_on_this_machine():
     assert "jit" in repr(doubled)
 
 
+FACTOR_AROUND = 2.0
+
+
+@intent.jit(target="reference")
+def by_the_factor_around(x: I.InOut[I.f32, ("N",)]):
+    x[:] = x[:] * FACTOR_AROUND
+
+
+def test_a_name_from_around_that_has_changed_is_compiled_anew(monkeypatch):
+    x = np.ones(3, np.float32)
+    by_the_factor_around(x)
+    first = by_the_factor_around.artifact()
+    assert by_the_factor_around.artifact() is first
+    monkeypatch.setitem(globals(), "FACTOR_AROUND", 5.0)
+    by_the_factor_around(x)
+    assert x.tolist() == [10, 10, 10]
+    assert by_the_factor_around.artifact() is not first
+
+
 @pytest.mark.parametrize(
     ("args", "named", "found"),
     [
