@@ -7,7 +7,7 @@ ROWS = (
         "E201",
         COMPILE,
         "'{operator}' mixes {left} and {right}",
-        "There is no implicit promotion: where precision changes is the author's decision.",
+        "Nothing is promoted or converted silently: where precision changes is the author's decision.",
         "cast one side: I.cast(value, I.{left}) or I.cast(value, I.{right})",
         "operands of one dtype",
     ),

@@ -49,6 +49,26 @@ class ViewAnnotation:
     mode: str
     items: tuple[Any, ...]
 
+    def __or__(self, other: Any) -> Alternatives:
+        return Alternatives(self, other)
+
+    __ror__ = __or__
+
+    def __repr__(self) -> str:
+        word = {"in": "In", "out": "Out", "inout": "InOut"}[self.mode]
+        return f"I.{word}[{', '.join(map(repr, self.items))}]"
+
+
+@dataclass(frozen=True)
+class Alternatives:
+    """`I.In[...] | None` as written, which no parameter can be."""
+
+    view: ViewAnnotation
+    other: Any
+
+    def __repr__(self) -> str:
+        return f"{self.view!r} | {self.other!r}"
+
 
 class _Mode:
     """`I.In`, `I.Out`, `I.InOut`: subscripted with dtype, shape and, optionally, constraints."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 import functools
 import operator
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from intent_np.terms.index import Const, Value
 from intent_np.terms.logical import element
 
 from .context import fail, static
-from .elaborate import describe, is_literal, pointwise
+from .elaborate import describe, is_literal, number, pointwise
 
 _BINARY: dict[type, tuple[str, str, Callable[[Any, Any], Any]]] = {
     ast.Add: ("add", "+", operator.add),
@@ -81,14 +82,14 @@ def is_bool(v: Any) -> bool:
 def known(symbol: str, meaning: Callable[..., Any], *operands: Any) -> Any:
     """An operator or function on Python numbers, computed now."""
     spelled = (
-        f" {symbol} ".join(map(repr, operands))
+        f" {symbol} ".join(map(number, operands))
         if not symbol[0].isalpha()
-        else f"{symbol}({', '.join(map(repr, operands))})"
+        else f"{symbol}({', '.join(map(number, operands))})"
     )
     try:
         result = meaning(*operands)
-    except (ArithmeticError, ValueError, TypeError) as problem:
-        raise fail("E115", what=spelled, reason=str(problem)) from None
+    except (ArithmeticError, ValueError, TypeError, MemoryError) as problem:
+        raise fail("E115", what=spelled, reason=str(problem.args[-1] if problem.args else "too large")) from None
     if not is_literal(result):
         raise fail("E115", what=spelled, reason=f"the result is a {type(result).__name__}")
     return result
@@ -140,6 +141,10 @@ _COMPARE: dict[type, tuple[str, str, bool, Callable[[Any, Any], Any]]] = {
 
 def compare(op: ast.cmpop, left: Any, right: Any) -> Any:
     """One link of a comparison."""
+    if isinstance(op, ast.Is | ast.IsNot) and (left is None or right is None):
+        return (left is right) is isinstance(op, ast.Is)
+    if isinstance(op, ast.Eq | ast.NotEq) and (left is None or right is None):
+        return (left is right) is isinstance(op, ast.Eq)
     if type(op) not in _COMPARE:
         word = {ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in"}[type(op)]
         hint = "compare with == or !=" if word.startswith("is") else "compare with each candidate and join with or"
@@ -151,9 +156,25 @@ def compare(op: ast.cmpop, left: Any, right: Any) -> Any:
     if isinstance(left, tuple) and isinstance(right, tuple) and name in ("eq", "ne"):
         return _same(left, right) if name == "eq" else _inverted(_same(left, right))
     if not isinstance(left, Value) and not isinstance(right, Value) and name in ("eq", "ne"):
+        if _sort(left) is not _sort(right):
+            raise _apart(symbol, left, right)
         return meaning(left, right) if not isinstance(left, Term) else (left is right) is (name == "eq")
     pair = (right, left) if swapped else (left, right)
     return pointwise(name, *pair, spelled=symbol)
+
+
+def _sort(v: Any) -> Any:
+    """What a thing that is known now may be equal to: things of the same sort."""
+    return "number" if is_literal(v) else type(v)
+
+
+def _apart(symbol: str, left: Any, right: Any) -> Exception:
+    """E201 for a comparison whose outcome would be the same whatever the values are."""
+    found = f"{describe(left)} and {describe(right)}"
+    member = next((v for v in (left, right) if isinstance(v, enum.Enum)), None)
+    fix = f"compare it with a member of its class: {describe(member)}" if member else "compare things of one sort"
+    sides = {"left": describe(left), "right": describe(right)}
+    return fail("E201", operator=symbol, **sides, expected="both sides of one sort", found=found, fix=fix)
 
 
 def _same(left: tuple[Any, ...], right: tuple[Any, ...]) -> Any:

@@ -11,7 +11,7 @@ from intent_np.terms.logical import Atomic, Old, Succeeded, orders
 from . import indexing
 from .context import capture, fail
 from .declare import Intrinsic, declared, intrinsic
-from .elaborate import Operand, describe
+from .elaborate import Operand, called, describe
 from .memory import memory
 from .products import Record
 
@@ -41,7 +41,7 @@ def _performed(operation: str, target: Any, index: Any, operands: tuple[Operand,
         if capture().pure:
             raise fail("E306", effect=f"I.{name}", found=capture().pure)
         mask = None if valid is None else indexing.condition(valid)
-        entries = indexing.subscripts(where.name, where.shape, index, mask)  # type: ignore[attr-defined]
+        entries = indexing.subscripts(called(where), where.shape, index, mask)  # type: ignore[attr-defined]
         given: tuple[Value, ...] = ()
     else:
         entries, given, mask = indexing.destination(where, index, operands, valid)

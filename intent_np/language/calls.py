@@ -162,6 +162,8 @@ def _length(v: Any) -> Any:
 class Enumerated:
     """`enumerate(region)`: local ordinals beside the coordinates."""
 
+    about = "enumerate(region)"
+
     def __init__(self, domain: Domain) -> None:
         self.domain = domain
 
@@ -189,6 +191,9 @@ def helper(callee: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     if callee in state.calls:
         chain = " calls ".join(c.name for c in (*state.calls[state.calls.index(callee) :], callee))
         raise fail("E106", name=callee.name, found=chain)
+    if (rest := callee.source.tree.args.kwarg) is not None:
+        construct = f"**{rest.arg} in the signature of a helper"
+        raise fail("E102", span=callee.source.span(rest), construct=construct, suggestion="name each parameter")
     usage = f"{callee.name}{inspect.signature(callee.function)}"
     bound = bind(inspect.signature(callee.function), callee.name, usage, args, keywords)
     _constant_defaults(callee, bound)

@@ -6,7 +6,9 @@ A captured value is a term (`Value`) or, where nothing decided its dtype yet, a 
 from __future__ import annotations
 
 import enum
+import inspect
 import math
+import types
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,6 +29,13 @@ Operand = Any  # a Value or a literal
 def is_literal(v: Any) -> bool:
     """Whether it is a Python number, which has no dtype yet."""
     return isinstance(v, bool | int | float)
+
+
+def number(v: Any) -> str:
+    """A Python number as an error shows it: not all digits of one that has hundreds."""
+    if isinstance(v, int) and abs(v) >= 10**40:
+        return f"{'-' if v < 0 else ''}2**{abs(v).bit_length() - 1} or more"
+    return repr(v)
 
 
 def is_tensor(v: Any) -> bool:
@@ -70,19 +79,23 @@ def _spelled(v: Any) -> tuple[str, int]:
     if not isinstance(v, Apply):
         return "a value", 9
     level = v.op.level
+    if not v.op.infix and not v.op.written.startswith("I."):
+        text, inner = _spelled(v.args[0])
+        return v.op.written + (text if inner > 6 else f"({text})"), 7
     if not v.op.infix:
-        return f"{v.op.name}({', '.join(_spelled(a)[0] for a in v.args)})", 9
+        return f"{v.op.written}({', '.join(_spelled(a)[0] for a in v.args)})", 9
     parts = []
     for i, a in enumerate(v.args):
         text, inner = _spelled(a)
         parts.append(f"({text})" if inner < level + (i > 0) else text)
-    return f" {v.op.infix} ".join(parts), level
+    return f" {v.op.written} ".join(parts), level
 
 
 def literal(v: bool | int | float, d: DType) -> Const:
     """A literal as a constant of dtype `d`; E203 when `d` does not represent it."""
     from intent_np.numerics import fits
 
+    wrote = v
     if isinstance(v, int) and not isinstance(v, bool) and d.is_float and abs(v) < 2**1023:
         v = float(v)
     if not fits(v, d) or (isinstance(v, float) and math.isinf(v) and not _has_infinity(d)):
@@ -93,8 +106,18 @@ def literal(v: bool | int | float, d: DType) -> Const:
             hint = f"write {int(v)}: coordinates are integers"
         elif _integral(v) and d.is_integer:
             hint = f"cast the other side to a float dtype, or write {int(v)}"
-        raise fail("E203", value=repr(v), dtype=d, found=f"the {_kind(v)} literal {v!r}", fix=hint)
+        elif isinstance(v, bool):
+            hint = f"write {float(v) if d.is_float else int(v)}"
+        elif d.bits == 64:
+            hint = "use a literal in range: no dtype is wider"
+        shown = number(wrote)
+        raise fail("E203", value=shown, dtype=d, found=f"the {_kind(wrote)} literal {shown}", fix=hint)
     return const(v, d)
+
+
+def _in_range(v: int, d: DType) -> bool:
+    least, most = d.range
+    return least <= v <= most
 
 
 def _has_infinity(d: DType) -> bool:
@@ -129,7 +152,7 @@ def value(v: Operand, d: DType | None = None) -> Value:
 def _elements(v: Any) -> str:
     """How to get from something to its elements."""
     if isinstance(v, Memory):
-        return f"read its elements: {v.name}[{', '.join(':' * len(v.shape)) or '()'}]"  # type: ignore[attr-defined]
+        return f"read its elements: {called(v)}[{', '.join(':' * len(v.shape)) or '()'}]"  # type: ignore[attr-defined]
     if isinstance(v, Domain):
         return "take its coordinates with I.indices(domain)"
     if isinstance(v, tuple | Record):
@@ -145,10 +168,15 @@ def _elements(v: Any) -> str:
     return ""
 
 
+def called(v: Memory) -> str:
+    """What the author calls a view or a buffer."""
+    return arena().names.get(v) or v.name  # type: ignore[attr-defined, no-any-return]
+
+
 def describe(v: Any) -> str:
     """What a captured thing is, in a word or two."""
     if isinstance(v, Memory):
-        return f"the {'buffer' if v.mode == 'buffer' else 'view'} {v.name}"  # type: ignore[attr-defined]
+        return f"the {'buffer' if v.mode == 'buffer' else 'view'} {called(v)}"  # type: ignore[attr-defined]
     if isinstance(v, Domain):
         return "a domain"
     if isinstance(v, Value):
@@ -167,7 +195,13 @@ def describe(v: Any) -> str:
         return f"the Python type {v.__name__}"
     if getattr(v, "is_helper", None) is not None:
         return f"the {'helper' if v.is_helper else 'kernel'} {v.name}"
-    return f"the text {v!r}" if isinstance(v, str) else repr(v)
+    if isinstance(v, str):
+        return f"the text {v!r}"
+    if isinstance(v, types.ModuleType):
+        return f"the module {v.__name__}"
+    if inspect.isroutine(v):
+        return f"the Python function {v.__name__}"
+    return number(v) if v is None or v is Ellipsis or is_literal(v) else getattr(v, "about", f"a {type(v).__name__}")
 
 
 def index_value(v: Operand) -> Value:
@@ -298,6 +332,9 @@ def convert(v: Operand, d: Any, mode: str = "wrap") -> Value:
     if not isinstance(d, DType):
         fix, kind = "call it as I.cast(value, dtype), for example I.cast(x[:], I.f32)", "a dtype, for example I.f32"
         raise fail("E202", operation="a cast", dtype=describe(d), expected=kind, found=describe(d), fix=fix)
+    if isinstance(v, float) and mode == "wrap" and d.is_integer and not (math.isfinite(v) and _in_range(int(v), d)):
+        fix = "use I.saturate_cast, or a literal in range"
+        raise fail("E203", value=repr(v), dtype=d, found=f"the float literal {v!r}", fix=fix)
     if is_literal(v) and mode == "wrap" and (not isinstance(v, float) or d.is_float):
         return literal(v, d) if not isinstance(v, bool) else const(int(v), d)
     v = value(v)

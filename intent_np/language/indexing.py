@@ -10,7 +10,7 @@ from typing import Any
 from intent_np.rules.simplify import simplify
 from intent_np.terms.core import arena
 from intent_np.terms.dtypes import DType, bool_, index
-from intent_np.terms.index import Const, Value, add, apply, const, is_const, le, mul, sub
+from intent_np.terms.index import Const, Value, add, apply, const, is_const, le, lt, mul, sub
 from intent_np.terms.logical import (
     Allocate,
     Along,
@@ -18,6 +18,7 @@ from intent_np.terms.logical import (
     AtEach,
     Convert,
     Domain,
+    LoopVar,
     NewAxis,
     Read,
     Subscript,
@@ -32,7 +33,19 @@ from intent_np.terms.normal import Memory
 
 from . import bounds, races
 from .context import capture, fail, static
-from .elaborate import describe, extent_text, fit, index_value, is_literal, is_tensor, shape_text, show, value
+from .elaborate import (
+    called,
+    describe,
+    extent_text,
+    fit,
+    index_value,
+    is_literal,
+    is_tensor,
+    literal,
+    shape_text,
+    show,
+    value,
+)
 from .elements import fitted, positions
 
 
@@ -125,10 +138,12 @@ def _disordered(
 def known() -> tuple[Value, ...]:
     """What holds here: conditions of enclosing branches, and that enclosing loops have a member in hand."""
     state = capture()
-    from intent_np.terms.index import lt
+    return (*state.facts, *(p for v in state.loops for p in _of_loop(v)))
 
-    inside = [p for v in state.loops for p in (lt(v.domain.lo, v.domain.hi), le(v.domain.lo, v))]
-    return (*state.facts, *inside)
+
+def _of_loop(member: LoopVar) -> tuple[Value, Value]:
+    """What a member in hand of a loop says of its domain and of itself; that it is below the end, proofs know."""
+    return lt(member.domain.lo, member.domain.hi), le(member.domain.lo, member)
 
 
 def subscripts(name: str, shape: tuple[Value, ...], items: Any, valid: Value | None = None) -> tuple[Subscript, ...]:
@@ -207,7 +222,8 @@ def _static(name: str, axis: int, extent: Value, item: int) -> Value:
         if not -size <= item < size:
             raise fail("E308", index=item, axis=axis, name=name, extent=size, found=f"index {item}")
         return const(item % size)
-    return simplify(add(extent, const(item))) if item < 0 else const(item)
+    at = literal(item, index)
+    return simplify(add(extent, at)) if item < 0 else at
 
 
 def _prove(
@@ -234,7 +250,7 @@ def _slice(name: str, axis: int, extent: Value, part: Slice) -> Domain:
         return whole(extent)
 
     def place(b: Any) -> Any:  # None stays None
-        return simplify(add(extent, const(b))) if is_literal(b) and isinstance(b, int) and b < 0 else b
+        return simplify(add(extent, literal(b, index))) if is_literal(b) and isinstance(b, int) and b < 0 else b
 
     return subregion(whole(extent), Slice(place(part.begin), place(part.end), part.step))
 
@@ -252,14 +268,21 @@ def _inside(name: str, axis: int, extent: Value, d: Domain) -> None:
 
 def outside(name: str, axis: int, extent: Value, index: str, facts: tuple[Value, ...]) -> Exception:
     """E301: which axis, what is known, and the three ways to fix it."""
-    known = "; ".join(dict.fromkeys(extent_text(f) for f in facts)) or "nothing more"
     return fail(
         "E301",
         axis=axis,
         name=name,
         expected=f"0 <= index < {extent_text(extent)}",
-        found=f"index {index}, and known: {known}",
+        found=f"index {index}, and known: {_told(facts)}",
     )
+
+
+def _told(facts: tuple[Value, ...]) -> str:
+    """Facts as an author reads them: of each loop around where its member lies, then the conditions."""
+    members = [v for v in capture().loops if le(v.domain.lo, v) in facts]
+    of_loops = {p for v in members for p in _of_loop(v)}
+    lies = [f"{extent_text(v.domain.lo)} <= {extent_text(v)} < {extent_text(v.domain.hi)}" for v in members]
+    return "; ".join(dict.fromkeys([*lies, *(extent_text(f) for f in facts if f not in of_loops)])) or "nothing more"
 
 
 # ---- access ------------------------------------------------------------------------------------------------------
@@ -269,7 +292,7 @@ def read(source: Memory | Value, items: Any, valid: Any = None, fill: Any = None
     """`source[items]` as a value; lanes that are not `valid` touch nothing and give `fill`."""
     state = capture()
     if isinstance(source, Memory):
-        shape, d, name = source.shape, source.dtype, source.name  # type: ignore[attr-defined]
+        shape, d, name = source.shape, source.dtype, called(source)  # type: ignore[attr-defined]
     elif is_tensor(source):
         shape, d, name = shape_of(source), element(source.type), arena().names.get(source, "the value")
     else:
@@ -298,7 +321,7 @@ def initialised(source: Memory) -> None:
     last = state.written.get(source)
     fresh = isinstance(last, Allocate) and state.repeats[0] == state.home(source).loops  # else an iteration may have
     if fresh or source.mode == "out" and last is None:  # type: ignore[attr-defined]
-        raise fail("E307", name=source.name)  # type: ignore[attr-defined]
+        raise fail("E307", name=called(source))
 
 
 def condition(v: Any) -> Value:
@@ -339,7 +362,7 @@ def destination(
     target: Memory, items: Any, values: tuple[Any, ...], valid: Any = None
 ) -> tuple[tuple[Subscript, ...], tuple[Value, ...], Value | None]:
     """The subscripts, values and validity of an access that may write: all judged."""
-    state, name = capture(), target.name  # type: ignore[attr-defined]
+    state, name = capture(), called(target)
     if target.mode == "in":  # type: ignore[attr-defined]
         raise fail("E302", name=name)
     if state.pure:

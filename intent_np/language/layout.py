@@ -129,7 +129,7 @@ def split(value: Operand, indices: Any, axis: int = 0) -> tuple[Value, ...]:
     if not isinstance(cuts, tuple):
         part = None
         if isinstance(cuts, int) and not isinstance(cuts, bool) and cuts > 0:
-            part = const(0) if is_const(n, 0) else quotient((n,), (const(cuts),))
+            part = const(0) if is_const(n, 0) else quotient((n,), (index_value(cuts),))
         if part is None:
             found = f"{describe(cuts)} parts of {extent_text(n)}"
             raise fail("E113", name="I.split", signature="I.split(value, (first, second), axis)", found=found)

@@ -6,7 +6,7 @@ import ast
 import keyword
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from intent_np.errors import error
 from intent_np.terms.logical import Domain, LoopVar, Parallel
@@ -24,6 +24,7 @@ class Points:
 
     domains: tuple[Domain, ...]
     single: bool
+    about: ClassVar[str] = "I.parallel(domains)"
 
 
 def loop(f: Frame, s: ast.For | ast.While, collect: bool) -> None:

@@ -86,6 +86,14 @@ def _asked_inside(s: ast.While) -> ast.While:
     return made
 
 
+def _not_carried(name: str, v: Any) -> Missing:
+    """The meaning of a name in a loop that assigns it, where it held something else than numbers before."""
+    if isinstance(v, Missing):
+        return v
+    found = f"{describe(v)} before the loop, and a loop carries scalars and tensors alone"
+    return Missing("E207", {"name": name, "found": found, "fix": "use another name inside of the loop"})
+
+
 _BEFORE = "give it a value before the loop, which may have no iteration"
 
 
@@ -178,8 +186,8 @@ class _Attempt:
         state, f = capture(), self.head.f
         self.states = states_of(self.name, self.inits, self.dtypes)
         f.names = exits.iteration({**f.names, **self.states})
-        for n in self.blocked:
-            f.names[n] = Missing("E207", {"name": n, "found": "a value that a loop can't carry"})
+        self.outside = {n: f.names[n] for n in self.blocked}
+        f.names |= {n: _not_carried(n, v) for n, v in self.outside.items()}
         for view in self.marked:
             state.written[view] = Start(self.name)
         facts = [_stated(s, least, bound) for s, least, bound in self.assumed]
@@ -190,10 +198,15 @@ class _Attempt:
             self.head.bind()
             statements.execute(f, self.head.s.body, self.collect)
             self.yields = {n: f.names[n] for n in self.inits}
+            self.behind = {n: self._behind(n, v, f.names[n]) for n, v in self.outside.items()}
             self.refuted = [p for p in self.assumed if not self._kept(*p)]
         self.effects = tuple(effects)
         self.left = {flag: f.names[flag] for flag in (exits.BREAK, exits.RETURN)}
         self.result = f.names.get(exits.RESULT, exits.NOTHING)
+
+    def _behind(self, name: str, before: Any, after: Any) -> Any:
+        """What a name that is no carry means behind the loop."""
+        return after if after is before or after is POISON else _not_carried(name, before)
 
     def _kept(self, s: State, least: bool, bound: Value) -> bool:
         """Whether an iteration keeps this bound of a state."""
@@ -241,8 +254,8 @@ class _Attempt:
                 lost[n] = Missing("E207", {"name": n, "found": problem.found})
         flags = self._flags(len(used) + sum(len(list(leaves(v))) for v in self.states.values()))
         after = self._loop(kept, flags)
-        f.names |= {n: Missing("E112", {"name": n, "fix": _BEFORE}) for n in self.changed if n not in self.inits} | lost
-        f.names |= after
+        f.names |= {n: Missing("E112", {"name": n, "fix": _BEFORE}) for n in self.changed if n not in self.inits}
+        f.names |= self.behind | lost | after
 
     def _assignment(self, name: str) -> ast.AST:
         """Where the loop assigns a name for the last time."""

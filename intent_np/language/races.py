@@ -31,6 +31,7 @@ from intent_np.terms.normal import Memory
 from .bounds import provable
 from .context import capture, fail
 from .digits import ONE, Address, Form
+from .elaborate import called
 from .elements import fitted, positions
 from .polynomials import minus, plus, polynomial
 
@@ -51,7 +52,7 @@ def written_once(
     known = facts if valid is None else (*facts, fitted(valid, where))
     address = Address(_forms(entries, where), (*inner, *lanes), known, state.around)
     left = [p for p in (*points, *lanes) if p not in address.known]
-    name = target.name  # type: ignore[attr-defined]
+    name = called(target)
     if not left:
         state.tickets.extend(address.used)
         return
@@ -90,7 +91,7 @@ def kept_apart(loop: Parallel) -> Iterator[IntentError]:
         term = read or b.term
         if term not in reported:
             reported.add(term)
-            name, view = arena().names.get(p, "a point"), a.view.name  # type: ignore[attr-defined]
+            name, view = arena().names.get(p, "a point"), called(a.view)
             span = next(iter(arena().spans.get(term, ())), None)
             if read is not None:
                 yield fail("E305", span=span, found=f"'{view}' is read and written away from '{name}'")
@@ -108,7 +109,7 @@ def _counted_alone(loop: Parallel, touched: list[Access]) -> Iterator[IntentErro
             if a.term is not ticket and a.writes and a.view is ticket.view and any(a.term is t.term for t in touched):
                 span = next(iter(arena().spans.get(a.term, ())), None)
                 found = "a count that is used as a unique index, and is changed here as well"
-                yield fail("E304", span=span, name=ticket.view.name, found=found)
+                yield fail("E304", span=span, name=called(ticket.view), found=found)
 
 
 def _exclusive(a: Access, b: Access, inside: tuple[LoopVar, ...]) -> bool:

@@ -44,7 +44,8 @@ def extents(shape: Any) -> tuple[Value, ...]:
     for e in shape if isinstance(shape, tuple) else (shape,):
         e = static(e)
         if is_literal(e) and isinstance(e, int) and e < 0:
-            raise fail("E203", value=e, dtype="an extent", expected="an extent of 0 or more", found=f"the extent {e}")
+            wanted, fix = "an extent of 0 or more", "count the members: an axis has 0 or more"
+            raise fail("E203", value=e, dtype="an extent", expected=wanted, found=f"the extent {e}", fix=fix)
         made.append(simplify(index_value(e)))
     return tuple(made)
 

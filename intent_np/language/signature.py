@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import enum
+import keyword
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from intent_np.terms.dtypes import DType
 from intent_np.terms.index import Extent, Stride, Value, apply, const
 
 from .advice import instead
-from .annotations import ConstexprAnnotation, Constraints, ViewAnnotation
+from .annotations import Alternatives, ConstexprAnnotation, Constraints, ViewAnnotation
 from .source import Source
 
 
@@ -65,12 +66,12 @@ def parameters(function: types.FunctionType, source: Source) -> tuple[Parameter,
     """The parameters of a kernel, or everything that is wrong with them."""
     errors, made = Errors(), []
     args = source.tree.args
-    for extra in (args.vararg, args.kwarg):
+    for stars, extra in (("*", args.vararg), ("**", args.kwarg)):
         if extra is not None:
             errors.add(
                 "E102",
                 source.span(extra),
-                construct=f"*{extra.arg} in the signature of a kernel",
+                construct=f"{stars}{extra.arg} in the signature of a kernel",
                 suggestion="name each parameter",
             )
     defaults = _defaults(function)
@@ -88,8 +89,12 @@ def parameters(function: types.FunctionType, source: Source) -> tuple[Parameter,
             for one in getattr(problem, "errors", ()):
                 if one.span is not None and one.span.file == "<string>":  # an annotation that was kept as text
                     one.span = source.span(a.annotation or a)
-            found = f"{type(problem).__name__}: {problem}"
-            errors.add(problem if isinstance(problem, IntentError) else error("E104", span, name=a.arg, found=found))
+            unknown = isinstance(problem, NameError)
+            fix = (
+                "names in annotations that are kept as text are those of the module: import it there" if unknown else ""
+            )
+            wrong = error("E104", span, name=a.arg, found=f"{type(problem).__name__}: {problem}", fix=fix)
+            errors.add(problem if isinstance(problem, IntentError) else wrong)
     if source.tree.returns is not None and function.__annotations__.get("return") not in (None, "None"):
         errors.add("E108", source.span(source.tree.returns), name=function.__name__, found="a return annotation")
     _names_apart(made, source, errors)
@@ -158,6 +163,8 @@ def _parameter(name: str, annotation: Any, default: Any, span: Span) -> Paramete
         )
     elif isinstance(annotation, type):
         fix = instead(annotation.__name__)
+    elif isinstance(annotation, Alternatives):
+        fix = "annotate one view; a kernel without it is another kernel, and what both do is a helper"
     elif repr(annotation) in ("I.In", "I.Out", "I.InOut"):
         fix = f'say its dtype and its shape: {name}: {annotation!r}[I.f32, ("N",)]'
     elif repr(annotation) == "I.Constexpr":
@@ -210,12 +217,12 @@ def _view(name: str, mode: str, items: tuple[Any, ...], span: Span) -> ViewParam
     for e in items[1]:
         if isinstance(e, str):
             _expression(name, e, span)
-        elif not isinstance(e, int) or isinstance(e, bool) or e < 0:
+        elif not isinstance(e, int) or isinstance(e, bool) or not 0 <= e < 2**63:
             raise error(
                 "E104",
                 span,
                 name=name,
-                expected="extents that are ints of 0 or more, names, or arithmetic over names",
+                expected="extents that are ints of 0 or more and below 2**63, names, or arithmetic over names",
                 found=repr(e),
                 fix="correct the extent",
             )
@@ -244,7 +251,7 @@ def _promised(name: str, dtype: DType, rank: int, promises: Constraints, span: S
     if not isinstance(strides, tuple) or len(strides) != rank:
         raise wrong(f"{rank} strides, one an axis", len(strides) if isinstance(strides, tuple) else repr(strides))
     for e in strides:
-        number = isinstance(e, int) and not isinstance(e, bool)
+        number = isinstance(e, int) and not isinstance(e, bool) and -(2**63) <= e < 2**63
         if e is not None and not number and not (isinstance(e, str) and e.isidentifier()):
             raise wrong("strides that are ints (in elements), names, or None", repr(e))
 
@@ -266,14 +273,23 @@ def _expression(name: str, text: str, span: Span | None) -> ast.expr:
     try:
         tree: ast.expr = parse(text, "eval").body
         _build(tree, lambda n: Extent(n))
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, ArithmeticError) as problem:
+        words = keyword.kwlist
+        word = next((w for w in text.replace("(", " ").split() if w in words), "")
+        fix = "write a name or arithmetic over names, such as N or 2 * N"
+        if word:
+            fix = f"rename it: {word} is a keyword of Python"
+        elif isinstance(problem, ZeroDivisionError | OverflowError):
+            fix = "write an extent that has a value"
+        elif "/" in text.replace("//", "") or "(" in text:
+            fix = "write // for the quotient rounded down, cdiv(a, b) for the one rounded up"
         raise error(
             "E104",
             span,
             name=name,
             expected="extents of integers, names, + - * // %, cdiv, min and max",
             found=repr(text),
-            fix="write // for the quotient rounded down, cdiv(a, b) for the one rounded up",
+            fix=fix,
         ) from None
     return tree
 
@@ -287,11 +303,19 @@ def _build(node: ast.expr, meaning: Callable[[str], Value]) -> Value:
         case ast.BinOp(left=l, op=op, right=r) if type(op) in _OPERATORS:
             made = _build(l, meaning), _build(r, meaning)
             if isinstance(op, ast.FloorDiv | ast.Mod) and getattr(made[1], "value", 1) == 0:
-                raise ValueError("division by zero")
+                raise ZeroDivisionError
             return apply(_OPERATORS[type(op)], *made)
         case ast.Call(func=ast.Name(id=n), args=[l, r], keywords=[]) if n in _FUNCTIONS:
             return apply(_FUNCTIONS[n], _build(l, meaning), _build(r, meaning))
     raise ValueError(ast.unparse(node))
+
+
+def ceil_div(a: int, b: int) -> int:
+    """The quotient rounded up."""
+    return -(-a // b)
+
+
+_SMALLER = "choose a smaller one: extents are integers of 64 bits"
 
 
 def shape_terms(p: ViewParameter, bound: Mapping[str, Any], span: Span | None = None) -> tuple[Value, ...]:
@@ -302,16 +326,40 @@ def shape_terms(p: ViewParameter, bound: Mapping[str, Any], span: Span | None = 
             return Extent(n)
         v = bound[n]
         if not isinstance(v, int) or isinstance(v, bool | enum.Enum):
-            raise error("E111", span, name=n, expected="an int, since it is an extent", found=repr(v))
+            fix = f"annotate it I.Constexpr[int], or give the extent of {p.name} another name"
+            raise error("E111", span, name=n, expected="an int, since it is an extent", found=repr(v), fix=fix)
+        if abs(v) >= 2**63:
+            raise error("E104", span, name=p.name, expected="extents below 2**63", found=f"{n} = {v}", fix=_SMALLER)
         return const(v)
 
     made = []
     for e in p.shape:
-        extent = const(e) if isinstance(e, int) else simplify(_build(_expression(p.name, e, span), meaning))
-        if getattr(extent, "value", 0) < 0:
-            raise error("E104", span, name=p.name, expected="extents of 0 or more", found=f"{e} = {extent.value}")
+        if isinstance(e, int):
+            made.append(const(e))
+            continue
+        tree = _expression(p.name, e, span)
+        extent = simplify(_build(tree, meaning))
+        exact = _exactly(tree, bound)
+        if exact is not None and not 0 <= exact < 2**63:
+            fix = "choose constexprs that leave the extents 0 or more" if exact < 0 else _SMALLER
+            wanted, found = "extents of 0 or more and below 2**63", f"{e} = {exact}"
+            raise error("E104", span, name=p.name, expected=wanted, found=found, fix=fix)
         made.append(extent)
     return tuple(made)
+
+
+def _exactly(tree: ast.expr, bound: Mapping[str, Any]) -> int | None:
+    """The value of an extent whose names are all constexprs, however large; None where there is none yet."""
+    names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} - _FUNCTIONS.keys()
+    if not names <= bound.keys():
+        return None
+    functions = {"cdiv": ceil_div, "ceil_div": ceil_div, "min": min, "max": max}
+    try:
+        return int(
+            eval(compile(ast.Expression(tree), "<extent>", "eval"), {**functions, **{n: bound[n] for n in names}})
+        )
+    except ZeroDivisionError:
+        return None
 
 
 def stride_terms(p: ViewParameter, bound: Mapping[str, Any], shared: dict[str, Value]) -> tuple[Value, ...]:

@@ -105,9 +105,8 @@ def _statement(f: Frame, s: ast.stmt, collect: bool) -> None:
         case ast.Assert(test=test, msg=message):
             _assert(f, test, message)
         case _:
-            construct, hint = _REJECTED.get(
-                type(s), (f"the statement {type(s).__name__}", "use assignments, if, for, while and calls")
-            )
+            known = "use assignments, if, for, while and calls"
+            construct, hint = _REJECTED.get(type(s), (f"the statement {ast.unparse(s).split()[0]}", known))
             raise fail("E102", construct=construct, suggestion=hint)
 
 
@@ -234,6 +233,9 @@ def _augmented(f: Frame, target: ast.expr, op: ast.operator, node: ast.expr) -> 
 
 
 def _assert(f: Frame, test: ast.expr, message: ast.expr | None) -> None:
+    if isinstance(test, ast.Tuple) and test.elts:
+        hint = "leave the brackets away: assert condition, text"
+        raise fail("E102", construct="an assertion of a tuple, which always holds,", suggestion=hint)
     held = evaluate(f, test)
     if isinstance(held, Value) and not isinstance(held, Const):
         raise fail("E102", construct="assert on a runtime value", suggestion="assert what is known when compiling")

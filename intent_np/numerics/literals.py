@@ -70,7 +70,7 @@ def fits(value: bool | int | float, dtype: DType) -> bool:
     """Whether `literal` accepts `value` for `dtype`."""
     try:
         literal(value, dtype)
-    except (TypeError, OverflowError):
+    except (TypeError, OverflowError, ValueError):  # the last from Python, which won't write out thousands of digits
         return False
     return True
 

@@ -33,9 +33,16 @@ class Op:
         """Whether operands of dtype `d` are legal."""
         return ("b" if d is bool_ else "f" if d.is_float else "i") in self.operands
 
+    @property
+    def written(self) -> str:
+        """How an author writes it: the operator of Python, or the operation of the language."""
+        return _WRITTEN.get(self.name) or self.infix or f"I.{self.name}"
+
     def __repr__(self) -> str:
         return self.name
 
+
+_WRITTEN = {"neg": "-", "not": "not ", "bit_not": "~", "and": "and", "or": "or"}
 
 _TABLE = (
     # name, arity, operands, result, infix, level, commutative, meaning

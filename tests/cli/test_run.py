@@ -91,7 +91,7 @@ def test_check_prints_findings_in_the_one_format(capsys, tmp_path) -> None:
     code, out, _ = run(capsys, "check", str(place))
     assert code == FAILED
     assert "own.ratio: 1 findings in 9 calls" in out
-    assert "own.py:7:12: E507 an invalid 'floordiv' is used" in out
+    assert "own.py:7:12: E507 an invalid '//' is used" in out
     assert "own.doubled: ok in 9 calls" in out
     code, out, _ = run(capsys, "check", f"{place}:ratio", "--json")
     (kernel,) = json.loads(out)["kernels"]

@@ -165,7 +165,7 @@ WRONG = [
     ("E301", "x[i, 0]", "0 <= index < M", "x[i, 0]"),
     ("E309", "w[1:]", "no proof of 1 <= N", "w[1:]"),
     ("E301", "x[columns, :]", "index the domain 0..N", "x[columns, :]"),
-    ("E301", "u[j + 1]", "index j + 1, and known: 0 < N; 0 <= j", "for j in I.parallel(columns):\n    z[j] = u[j + 1]"),
+    ("E301", "u[j + 1]", "index j + 1, and known: 0 <= j < N", "for j in I.parallel(columns):\n    z[j] = u[j + 1]"),
     ("E302", "x[:, :]", "'x' is an input and cannot be written", "x[:, :] = 1.0"),
     ("E303", "z[:]", "an index that does not depend on 'r'", "for r in I.parallel(rows):\n    z[:] = 1.0"),
     ("E304", "z[j // 2]", "several values of 'j' may meet", "for j in I.parallel(columns):\n    z[j // 2] = 1.0"),
@@ -283,6 +283,6 @@ def test_the_whole_of_one_error():
         "|            ^^^^^^^^",
         "expected: operands of one dtype",
         "found:    f32(N,), f16(N,)",
-        "why:      There is no implicit promotion: where precision changes is the author's decision.",
+        "why:      Nothing is promoted or converted silently: where precision changes is the author's decision.",
         "fix:      cast one side: I.cast(value, I.f32) or I.cast(value, I.f16)",
     ]

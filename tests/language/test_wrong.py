@@ -18,7 +18,10 @@ from intent_np.errors import IntentError
 from tests.sources import executed
 
 MARK = re.compile(r" *#! (E\d+) (.*?) \| (.*)")
-INTERNAL = re.compile(r"Traceback|<class|object at 0x|<operation|<function|NoneType|the result of|\bextent\d")
+INTERNAL = re.compile(
+    r"Traceback|<class|object at 0x|<operation|<function|NoneType|the result of|\bextent\d|Points\(|Annotation\("
+    r"|\bneg\("
+)
 
 
 def programs() -> list[Any]:

@@ -176,7 +176,7 @@ class CheckedTensors(CheckedAccess):
             arrays = [self.aligned(a, rank, s) for a in args]
             wrong = numerics.invalid(op, *arrays, dtype=d)
             if wrong.any():
-                masks.append(self._arisen("E507", v, wrong, arrays, op.name, _spelled(op), rule))
+                masks.append(self._arisen("E507", v, wrong, arrays, op.written, _spelled(op), rule))
         return union(masks)
 
     def _arisen(
@@ -301,7 +301,7 @@ class CheckedTensors(CheckedAccess):
 
 
 def _spelled(op: Op) -> str:
-    return f"{{}} {op.infix} {{}}" if op.infix else f"{op.name}({', '.join(['{}'] * op.arity)})"
+    return f"{{}} {op.infix} {{}}" if op.infix else f"{op.written}({', '.join(['{}'] * op.arity)})"
 
 
 def _dtype(v: Value) -> DType:
