@@ -23,6 +23,7 @@ from .arguments import Arguments, arguments, launched
 from .captured import captured
 from .host import HostProgram, compiled_once, launching
 from .promises import promises_of
+from .shared import SHARED, share
 from .views import LAYOUTS
 
 SIZES: Final = (0, 1, 7, 16, 2, 17, 31, 5, 33)
@@ -158,6 +159,7 @@ def recipes(
     kinds: Sequence[str] = ("normal", "special", "integers", "negative", "extreme"),
     points: int = 2**40,
     first: int = 0,
+    layouts: Sequence[str] = LAYOUTS,
 ) -> Iterator[Recipe]:
     """Calls of a kernel about which nothing is known but its signature.
 
@@ -180,7 +182,7 @@ def recipes(
         sizes |= {n: v for n, v in (extents or {}).items() if n in names}
         sizes = promises.sizes(sizes)
         if promises.possible(sizes):
-            yield Recipe(sizes, LAYOUTS[k % len(LAYOUTS)], kinds[k % len(kinds)], k)
+            yield Recipe(sizes, layouts[k % len(layouts)], kinds[k % len(kinds)], k)
 
 
 def made(kernel: Any, recipe: Recipe, constexprs: Mapping[str, Any] | None = None) -> Arguments:
@@ -188,12 +190,13 @@ def made(kernel: Any, recipe: Recipe, constexprs: Mapping[str, Any] | None = Non
     which exist along every axis; other integers are salted with 0 and extremes."""
     chosen = {p.name: p.default for p in kernel.constexprs} | dict(constexprs or {})
     promises = promises_of(kernel, chosen)
-    drawn = arguments(kernel, {**chosen, **recipe.extents}, recipe.seed, recipe.layout, recipe.values)
+    layout = "contiguous" if recipe.layout == SHARED else recipe.layout
+    drawn = arguments(kernel, {**chosen, **recipe.extents}, recipe.seed, layout, recipe.values)
     rng = np.random.default_rng(recipe.seed)
     given = promises.kept(drawn, recipe.extents, rng)
     for view in (a for n, a in given.items() if n not in promises.places and isinstance(a, np.ndarray)):
         _salt(view, rng)
-    return given
+    return share(kernel, given, promises.places, rng) if recipe.layout == SHARED else given
 
 
 def _salt(view: np.ndarray[Any, Any], rng: np.random.Generator) -> None:

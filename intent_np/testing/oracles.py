@@ -15,17 +15,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
 from ..errors import CallError, IntentError
 from .apart import TimeLimit
 from .arguments import Arguments
 from .captured import captured
 from .checked import Recipe, made
 from .compare import Expected, compare
+from .shared import separated, twins
 from .validated import classes_of, wanted_of
 from .validation import LaunchClass, Stages, shared_stages, validate
-from .views import twin
 
 ORACLES: Final = {
     "reference": "the language's meaning, in checking mode",
@@ -237,6 +235,8 @@ class Examination:
 
     def triton(self, recipe: Recipe, given: Arguments, wanted: Mapping[str, Expected]) -> None:
         from ..backends.triton.printer import print_triton
+        from ..terms.launch import PointerArgument
+        from ..terms.normal import same_arrays
         from .triton_interpreter import interpret
 
         launch: Any = None
@@ -248,10 +248,14 @@ class Examination:
         if source is None:
             return
         with self.stage("triton", recipe), self.lowered.arena:
-            copies = {n: twin(v) if isinstance(v, np.ndarray) else v for n, v in given.items()}
-            views = {n: v for n, v in copies.items() if isinstance(v, np.ndarray)}
+            copies = twins(given)
+            modes = {p.name: p.mode for p in self.kernel.parameters if p.kind == "view"}
+            safe = same_arrays(a.view for a in launch.arguments if isinstance(a, PointerArgument))
+            views, own = separated(safe, {n: v for n, v in copies.items() if n in modes}, modes)
             known = {**recipe.extents, **{n: v for n, v in copies.items() if n not in views}}
             interpret(launch, source, views, known)
+            for n in own:
+                copies[n][...] = views[n]
             self.compared("triton", copies, wanted, recipe)
 
     def cubin(self, recipe: Recipe, given: Arguments, wanted: Mapping[str, Expected]) -> None:
@@ -266,7 +270,7 @@ class Examination:
         with self.stage("device", recipe):
             if "device" not in self.launches:
                 self.launches["device"] = intent_np.compile(self.kernel, "auto", options=self.options)
-            copies = {n: twin(v) if isinstance(v, np.ndarray) else v for n, v in given.items()}
+            copies = twins(given)
             self.launches["device"](*copies.values())
             self.compared("device", copies, wanted, recipe)
 

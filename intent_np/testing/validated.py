@@ -7,7 +7,9 @@ then behind every pass, compiled for the class of the call and for all calls in 
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import io
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -25,6 +27,7 @@ from .arguments import Arguments
 from .bounds import expected
 from .checked import check_kernel, generated_calls
 from .compare import Expected
+from .shared import joined
 from .validation import CLASSES, LaunchClass, Stages, Validation, stages, validate
 from .views import twin
 
@@ -74,17 +77,19 @@ def wanted_of(
     relaxed:  whether a permission lets results be off by `RELAXED` as well
     """
     copies = {name: twin(a) if isinstance(a, np.ndarray) else a for name, a in given.items()}
-    checked = check_kernel(kernel, copies, constexprs)
-    if not checked.confined:
-        return checked.findings
+    with contextlib.redirect_stdout(io.StringIO()):  # what a kernel prints is for its author
+        checked = check_kernel(kernel, copies, constexprs)
+        if not checked.confined:
+            return checked.findings
+        bounds = expected(kernel, given, constexprs)
     found = {}
-    for name, one in expected(kernel, given, constexprs).items():
+    for name, one in bounds.items():
         bound = np.zeros_like(one.value, np.float64) + one.bound
         if relaxed:
             bound = bound + RELAXED * np.abs(one.value)
         unspecified = checked.poison[name] | checked.unwritten[name]
         found[name] = dataclasses.replace(one, bound=np.where(unspecified, np.inf, bound))
-    return found
+    return joined(given, found)
 
 
 def classes_of(plan: KernelPlan, given: Arguments) -> Iterator[LaunchClass]:

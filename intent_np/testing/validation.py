@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from ..terms.normal import same_arrays
 from .arguments import Arguments, launched
 from .case import Case, Extents
 from .check import check
 from .compare import Expected, compare
-from .views import twin
+from .shared import separated, twins
 
 Options = dict[str, dict[str, Any]]
 SMALL = 16
@@ -96,20 +97,25 @@ class Stages:
         the program machine."""
         program = self.programs[name]
         kinds = {p.name: p.kind for p in launched(self.kernel)}
+        modes = {p.name: p.mode for p in launched(self.kernel) if p.kind == "view"}
 
         def call(*arguments: Any) -> None:
             from ..backends.program import run as execute
             from ..backends.reference.logical import run as refer
+            from ..terms.gpu import Kernel
             from ..terms.logical import LogicalProgram
 
             given = dict(zip(kinds, arguments, strict=True))
-            views = {n: v for n, v in given.items() if kinds[n] == "view"}
+            safe = same_arrays(program.parameters) if isinstance(program, Kernel) else ()
+            views, own = separated(safe, {n: v for n, v in given.items() if n in modes}, modes)
             scalars = {n: v for n, v in given.items() if kinds[n] != "view"}
             with self.space:
                 if isinstance(program, LogicalProgram):
                     refer(program, views, scalars)
                 else:
                     execute(program, views, scalars, **how)
+            for n in own:
+                given[n][...] = views[n]
 
         return call
 
@@ -235,7 +241,7 @@ def validate(
     first: dict[str, Any] = {}
     passed: list[str] = []
     for name in made.programs:
-        given = {n: twin(v) if isinstance(v, np.ndarray) else v for n, v in arguments.items()}
+        given = twins(arguments)
         try:
             with np.errstate(all="ignore"):
                 made.launch(name, **how)(*given.values())

@@ -16,6 +16,8 @@ from ..apart import Ended, apart
 from ..checked import Recipe, recipes
 from ..oracles import Failure, Outcome, examine, failure_of
 from ..reduction import kernel_of
+from ..shared import SHARED
+from ..views import LAYOUTS
 from .settings import Settings
 
 LANGUAGE = "import intent_np as intent\nimport intent_np.language as I\n"
@@ -97,7 +99,9 @@ def examination(kernel: Kernel, job: Seed, watch: Callable[[str], None]) -> Outc
     """What the oracles say of a kernel on the calls of its seed; `watch` is told each stage."""
     s = job.settings
     try:
-        chosen = list(recipes(kernel, count=s.calls, points=s.points, first=job.seed, kinds=kinds(s)))
+        chosen = list(
+            recipes(kernel, count=s.calls, points=s.points, first=job.seed, kinds=kinds(s), layouts=(*LAYOUTS, SHARED))
+        )
     except Exception as problem:
         return Outcome("finding", failure_of("capture", problem))
     return examine(kernel, chosen, s.oracles, options=s.options, each_pass=s.each_pass, watch=watch)

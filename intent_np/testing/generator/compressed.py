@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .values import production, some_extent, value
-from .writer import Block, Type, number
+from .values import known_extents, production, some_extent, value
+from .writer import Block, Extent, Type, number
 
 
 @production("scaled contraction", 40, rounds=True, structured=True)
@@ -43,3 +43,37 @@ def sparse(block: Block, want: Type, fuel: int, exact: bool) -> str | None:
     return (
         f"I.sparse_contract({compressed}, {chosen}, {right}, format=I.sparse.{form}(), acc_dtype=I.{want.dtype})"
     )  # fmt: skip
+
+
+def records(block: Block, shape: tuple[Extent, ...], groups: Extent, fuel: int) -> str:
+    """The name of quantized records [*shape, groups, 292] of values that are the same everywhere."""
+    source = value(block, Type("f32", (*shape, groups.multiple(256))), fuel - 1, True)
+    made = Type("u8", (*shape, groups, number(292)))
+    return block.bind(f"I.quantize({source}, format=I.quant.q8_k)", made, True)
+
+
+@production("quantized bytes", 8, structured=True)
+def quantized(block: Block, want: Type, fuel: int, exact: bool) -> str | None:
+    """A byte of each record, or those of one part of it."""
+    if want.dtype != "u8" or want.rank not in (1, 2) or want.shape is None:
+        return None
+    c, groups = block.choices, number(block.choices.choice((1, 2)))
+    last = want.shape[-1]
+    if last.name or last.plus > 16 or want.rank == 1:
+        name, entries = records(block, want.shape, groups, fuel), ", ".join([":"] * want.rank)
+        return f"{name}[{entries}, {c.choice(('0', '-1'))}, {c.integer(0, 291)}]"
+    start = c.choice((0, 4, 100, 260))
+    return f"{records(block, want.shape[:1], groups, fuel)}[:, 0, {start}:{start + last.plus}]"
+
+
+@production("quantized dot", 10, rounds=True, structured=True, closed=False)
+def quantized_dot(block: Block, want: Type, fuel: int, exact: bool) -> str | None:
+    """Records that a view holds, with those of values."""
+    if want.dtype != "f32" or want.rank not in (1, 2) or want.shape is None:
+        return None
+    groups = block.choices.choice((number(1), number(2), *known_extents(block)))
+    right = records(block, want.shape[-1:], groups, fuel)
+    left = block.writer.source("u8", (*want.shape[:1], groups, number(144)))
+    if want.rank == 1:
+        return f"I.quantized_dot({left.name}[:, :, :], {right})"
+    return f"I.quantized_dot({left.name}[:, None, :, :], {right}[None, :, :, :])"

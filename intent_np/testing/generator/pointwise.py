@@ -67,7 +67,7 @@ def operands(block: Block, want: Type, types: list[str], fuel: int, exact: bool)
             made.append(value(block, want.of(d), fuel - 1, exact))
             continue
         kind = c.weighted((("same", 8), ("literal", 3), ("scalar", 2), ("lower", 2), ("ones", 2)))
-        if kind == "literal" and d != "bool":
+        if kind == "literal" and d != "bool" and d == types[lead]:  # whose dtype it takes
             made.append(literal(block, d))
         elif kind == "scalar":
             made.append(value(block, Type(d), fuel - 1, exact))
@@ -96,7 +96,7 @@ def spread(block: Block, want: Type, axis: int, fuel: int, exact: bool) -> str:
     return f"{inner}[{', '.join(entries)}]"
 
 
-@production("operator", 60, lasting=6)
+@production("operator", 66, lasting=7)
 def operator(block: Block, want: Type, fuel: int, exact: bool) -> str | None:
     c = block.choices
     float_result = want.element.is_float
@@ -129,8 +129,8 @@ def operator(block: Block, want: Type, fuel: int, exact: bool) -> str | None:
 def weight(op: Op) -> int:
     """Arithmetic and comparison more often than the library."""
     if op.name.endswith("_approx"):  # of f32 alone
-        return 90
-    return 10 if op.infix or op.name in EXACT else 14
+        return 130
+    return 10 if op.infix or op.name in EXACT else 20
 
 
 def guarded(op: Op, made: list[str], d: str) -> list[str]:

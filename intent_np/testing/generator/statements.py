@@ -337,6 +337,32 @@ def assertion(block: Block, fuel: int) -> bool:
     return True
 
 
+@statement("print", 2, parallel=True)
+def printed(block: Block, fuel: int) -> bool:
+    """Something to read for whoever debugs with the reference; it changes nothing."""
+    v = value(block, Type(block.choices.choice(block.writer.dtypes)), 1)
+    block.write(f'I.debug_print("{{}} here", {v})')
+    perform(block, fuel)
+    return True
+
+
+@statement("outputs of one group", 3)
+def grouped_outputs(block: Block, fuel: int) -> bool:
+    """Two outputs of which each element is written at one point, so that a call may give one array for both."""
+    c, w = block.choices, block.writer
+    want = some_type(block, tuple(some_extent(block) for _ in range(c.integer(1, 2))))
+    assert want.shape is not None
+    first, second = value(block, want, fuel - 1), value(block, want, fuel - 1)
+    group = w.fresh("group")
+    entries = ", ".join([":"] * want.rank)
+    for result in (first, second):
+        view = w.view("Out", want.dtype, want.shape)
+        view.promise = f'alias="{group}"'
+        w.busy.add(view.name)
+        block.write(f"{view.name}[{entries}] = {result}")
+    return True
+
+
 @statement("ragged rows", 5)
 def ragged(block: Block, fuel: int) -> bool:
     """Rows between offsets that an earlier statement wrote, in order and inside."""

@@ -97,12 +97,14 @@ class ViewParameter:
     mode: str  # In, Out or InOut
     dtype: str
     shape: Shape
+    promise: str = ""  # of I.constraints
 
     def __str__(self) -> str:
         entries = [str(e) if not e.name or e == Extent(e.name) else f'"{e}"' for e in self.shape]
         entries = [f'"{e}"' if e.isidentifier() else e for e in entries]
         shape = f"({', '.join(entries)}{',' if len(entries) == 1 else ''})"
-        return f"{self.name}: I.{self.mode}[I.{self.dtype}, {shape}]"
+        promise = f", I.constraints({self.promise})" if self.promise else ""
+        return f"{self.name}: I.{self.mode}[I.{self.dtype}, {shape}{promise}]"
 
 
 @dataclass

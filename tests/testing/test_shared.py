@@ -1,0 +1,62 @@
+"""Calls whose arrays share memory: an input keeps its values, outputs of a group may be one array."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import intent_np as intent
+import intent_np.language as I
+from intent_np.testing.checked import Recipe, made
+from intent_np.testing.oracles import examine
+from intent_np.testing.shared import SHARED, twins
+from intent_np.testing.triton_interpreter import unavailable
+
+ORACLES = ("machine", *(() if unavailable() else ("triton",)))
+
+
+@intent.kernel
+def reversed_rows(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
+    """No array of x may be that of y: instances read what others write."""
+    y[:] = I.flip(x[:], 0)
+
+
+@intent.kernel
+def in_place(x: I.In[I.f32, ("N",)], y: I.InOut[I.f32, ("N",)]):
+    y[:] = x[:] * 2.0 + y[:]
+
+
+@intent.kernel
+def twice(
+    x: I.In[I.f32, ("N",)],
+    y: I.Out[I.f32, ("N",), I.constraints(alias="g")],
+    z: I.Out[I.f32, ("N",), I.constraints(alias="g")],
+):
+    y[:] = x[:]
+    z[:] = x[:] + 1.0
+
+
+@pytest.mark.parametrize("kernel", [reversed_rows, in_place, twice], ids=lambda k: k.name)
+def test_every_machine_keeps_the_inputs(kernel: Any) -> None:
+    kinds = set()
+    for seed in range(6):
+        recipe = Recipe({"N": 40}, SHARED, "integers", seed)
+        given = made(kernel, recipe)
+        names = ("y", "z") if kernel is twice else ("x", "y")
+        one, other = (given[n] for n in names)
+        assert np.may_share_memory(one, other)
+        kinds.add(one.ctypes.data == other.ctypes.data)
+        outcome = examine(kernel, [recipe], ORACLES, each_pass=True)
+        assert outcome.status == "ok" and outcome.calls == 1, outcome.failure
+    assert kinds == ({True} if kernel is twice else {True, False})
+
+
+def test_copies_share_as_their_originals_do() -> None:
+    memory = np.arange(12, dtype=np.int16)
+    given = {"a": memory[2:8], "b": memory[4:10:2], "c": np.arange(3), "n": 4}
+    copies = twins(given)
+    for n in "abc":
+        assert np.array_equal(copies[n], given[n]) and copies[n].strides == given[n].strides
+        assert not np.may_share_memory(copies[n], given[n])
+    copies["a"][2] = 77
+    assert copies["b"][0] == 77 and memory[4] == 4
