@@ -14,7 +14,7 @@ from intent_np.terms.logical import Filled, Reshape, Transpose, element, shape_o
 from .context import fail, static
 from .declare import intrinsic
 from .elaborate import Operand, convert, describe, index_value, is_literal, is_tensor, shape_text, value
-from .polynomials import polynomial
+from .polynomials import Polynomial, from_polynomial, polynomial
 
 
 @intrinsic
@@ -162,14 +162,19 @@ def quotient(old: Sequence[Value], known: Sequence[Value]) -> Value | None:
 
 
 def _divided(old: Sequence[Value], known: Sequence[Value]) -> Value | None:
-    """By polynomials, for extents such as GROUP * HK."""
+    """By polynomials, for extents such as GROUP * HK and 4 * N + 4."""
     whole, part = polynomial(_product(old)), polynomial(_product(known))
-    if len(whole) != 1 or len(part) != 1:
+    if not whole or len(part) != 1:
         return None
-    ((many, c),), ((few, d),) = whole.items(), part.items()
-    left = list(many)
-    for a in few:
-        if a not in left:
+    ((few, d),) = part.items()
+    total: Polynomial = {}
+    for many, c in whole.items():
+        left = list(many)
+        for a in few:
+            if a not in left:
+                return None
+            left.remove(a)
+        if not d or c % d:
             return None
-        left.remove(a)
-    return simplify(_product([*left, const(c // d)])) if d and c % d == 0 else None
+        total[tuple(left)] = c // d
+    return simplify(from_polynomial(total))

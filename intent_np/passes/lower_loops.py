@@ -8,16 +8,30 @@ which axes a state varies follows from what it becomes; where that was guessed t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..rules.bounds import inside
 from ..rules.simplify import node
 from ..terms import logical as L
-from ..terms.core import arena, find, inherit, named, replace
-from ..terms.index import Value, conjunction, const, le, lt
-from ..terms.normal import Axis, Carry, Coord, Effect, Final, Load, Part, Recur, Turn
-from ..terms.ordered import Rewritten, evaluated
+from ..terms.core import arena, find, inherit, named, replace, walk
+from ..terms.index import Value, conjunction, conjuncts, const, le, lt
+from ..terms.normal import (
+    Axis,
+    Carry,
+    Contract,
+    Coord,
+    Effect,
+    Final,
+    Load,
+    Part,
+    Recur,
+    Reduce,
+    Region,
+    Scan,
+    Turn,
+)  # fmt: skip
+from ..terms.ordered import Rewritten, asked_for, evaluated
 from ..terms.updates import Found
 from .lower_regions import Positions, refused
 from .lower_updates import UpdateLowering
@@ -174,19 +188,50 @@ def behind(p: Value) -> bool:
     return any(isinstance(t, (Final, Found)) or isinstance(t, Load) and t.after is not None for t in evaluated(p))
 
 
-def guarded(v: Any, condition: Value | None, entered: tuple[tuple[Turn, Value | None], ...] = ()) -> Any:
+def guarded(
+    v: Any, condition: Value | None, entered: tuple[tuple[Turn, Value | None], ...] = (), lost: bool = False
+) -> Any:
     """`v` where `condition` holds, inside of these loops: a load that is not certainly inside its view, or may be of
-    what was written only there, is made only there, and one that its iterations do not make only where they happen."""
-    if condition is None and not any(holds for _, holds in entered):
+    what was written only there, is made only there, and one that its iterations do not make only where they happen.
+
+    What is combined of an axis is of other members than the one that the condition is about: `lost` says that a part
+    of the condition can't be asked there, so that a load is made wherever its view has it.
+    """
+    if condition is None and not lost and not any(holds for _, holds in entered):
         return v
+    lanes = condition.lanes if condition is not None else frozenset()
+
+    def crossing(t: Any) -> bool:
+        return isinstance(t, Reduce | Scan | Contract | Region) and not lanes.isdisjoint(_members(t))
+
     done = Rewritten()
-    for t in evaluated(v):
+    for t in walk(v, below=lambda t: () if crossing(t) else asked_for(t)):
+        if crossing(t):
+            there = [c for c in conjuncts(condition) if c.lanes.isdisjoint(_members(t))]
+            done[t] = guarded(t, conjunction(*there), entered, lost=True)
+            continue
         new = t.rebuild(done)
         if isinstance(new, Load) and not _certain(new):
             last = max((i for i, (turn, _) in enumerate(entered) if turn in new.needs), default=-1)
-            new = replace(new, valid=conjunction(new.valid, condition, *(holds for _, holds in entered[last + 1 :])))
+            own = _of_the_view(new) if lost else ()
+            new = replace(
+                new, valid=conjunction(new.valid, *own, condition, *(holds for _, holds in entered[last + 1 :]))
+            )
         done[t] = t if new is t else inherit(t, node(new))
     return done[v]
+
+
+def _members(t: Reduce | Scan | Contract | Region) -> tuple[Any, ...]:
+    """The axes whose members a value combines."""
+    return (t.axis, Part(t.axis)) if isinstance(t, Region) else (t.axis,)
+
+
+def _of_the_view(t: Load) -> Iterator[Value]:
+    """That an element is inside of its view, where that is not certain."""
+    for i, e in zip(t.index, t.view.shape, strict=True):
+        if not inside(i, e):
+            yield node(le(const(0), i))
+            yield node(lt(i, e))
 
 
 def only_for_members(v: Any, turn: Turn) -> Any:

@@ -141,10 +141,11 @@ def in_order(effects: Any) -> Iterator[Effect]:
 def evaluated(*roots: Any) -> list[Any]:
     """The terms that evaluating values, or performing effects, asks for, children first: not the earlier effects that
     loads and found values name."""
-    return walk(*roots, below=_asked_for)
+    return walk(*roots, below=asked_for)
 
 
-def _asked_for(t: Any) -> tuple[Any, ...]:
+def asked_for(t: Any) -> tuple[Any, ...]:
+    """What evaluating or performing a term asks for at once."""
     return tuple(c for c in children(t) if not isinstance(c, Effect)) if isinstance(t, Value) else children(t)
 
 
@@ -168,4 +169,7 @@ def states_in_loops(program: Term) -> Iterator[str]:
                 yield f"{t} is asked for outside of its loop"
 
 
-__all__ = ["Begin", "Carry", "Final", "Recur", "Rewritten", "Turn", "evaluated", "in_order", "loops", "states_in_loops"]
+__all__ = [
+    "Begin", "Carry", "Final", "Recur", "Rewritten", "Turn", "asked_for", "evaluated", "in_order", "loops",
+    "states_in_loops",
+]  # fmt: skip

@@ -48,7 +48,8 @@ def test_every_machine_keeps_the_inputs(kernel: Any) -> None:
         assert np.may_share_memory(one, other)
         kinds.add(one.ctypes.data == other.ctypes.data)
         outcome = examine(kernel, [recipe], ORACLES, each_pass=True)
-        assert outcome.status == "ok" and outcome.calls == 1, outcome.failure
+        assert outcome.failure is None
+        assert outcome.calls == 1
     assert kinds == ({True} if kernel is twice else {True, False})
 
 
@@ -57,7 +58,9 @@ def test_copies_share_as_their_originals_do() -> None:
     given = {"a": memory[2:8], "b": memory[4:10:2], "c": np.arange(3), "n": 4}
     copies = twins(given)
     for n in "abc":
-        assert np.array_equal(copies[n], given[n]) and copies[n].strides == given[n].strides
+        assert np.array_equal(copies[n], given[n])
+        assert copies[n].strides == given[n].strides
         assert not np.may_share_memory(copies[n], given[n])
     copies["a"][2] = 77
-    assert copies["b"][0] == 77 and memory[4] == 4
+    assert copies["b"][0] == 77
+    assert memory[4] == 4

@@ -71,7 +71,7 @@ def quantized_dot(block: Block, want: Type, fuel: int, exact: bool) -> str | Non
     """Records that a view holds, with those of values."""
     if want.dtype != "f32" or want.rank not in (1, 2) or want.shape is None:
         return None
-    groups = block.choices.choice((number(1), number(2), *known_extents(block)))
+    groups = block.choices.weighted([(number(1), 6), (number(2), 3), *((e, 1) for e in known_extents(block))])
     right = records(block, want.shape[-1:], groups, fuel)
     left = block.writer.source("u8", (*want.shape[:1], groups, number(144)))
     if want.rank == 1:
