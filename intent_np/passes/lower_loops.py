@@ -210,7 +210,7 @@ def guarded(
             there = [c for c in conjuncts(condition) if c.lanes.isdisjoint(_members(t))]
             done[t] = guarded(t, conjunction(*there), entered, lost=True)
             continue
-        new = t.rebuild(done)
+        new = t.rebuild(done)  # type: ignore[attr-defined]
         if isinstance(new, Load) and not _certain(new):
             last = max((i for i, (turn, _) in enumerate(entered) if turn in new.needs), default=-1)
             own = _of_the_view(new) if lost else ()
@@ -221,7 +221,7 @@ def guarded(
     return done[v]
 
 
-def _members(t: Reduce | Scan | Contract | Region) -> tuple[Any, ...]:
+def _members(t: Any) -> tuple[Any, ...]:
     """The axes whose members a value combines."""
     return (t.axis, Part(t.axis)) if isinstance(t, Region) else (t.axis,)
 
