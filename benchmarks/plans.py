@@ -128,24 +128,25 @@ def _built(task: tuple[int, int, dict[str, Any], str]) -> dict[str, Any]:
 
 
 def _modelled(w: Workload, p: Mapping[str, Any]) -> dict[str, Any]:
+    from intent_np.planning.choose import priced
     from intent_np.planning.explain import facts
-    from intent_np.planning.machine import UNITS, seconds
+    from intent_np.planning.work import Point
 
     if p["policy"] == "directed":
         return {"plan": "directed", "model_ms": float("nan")}
     found = _decided(w, p["policy"])
     a = found[min(p.get("rank", 0), len(found) - 1)]
-    told = facts(a)
-    launch = a.launch
     if p.get("warps"):
-        launch = launch._replace(warps=p["warps"], elements=launch.elements * launch.warps / p["warps"])
-    work = [told["work"][u] for u in UNITS]
+        point = Point(a.search.s, a.frame, a.blocks, 132, p["warps"])
+        a.search.price(point)
+        a = priced(a.search, a.frame, point, a.pick)
+    told = facts(a)
     return {
         "plan": told["plan"],
         "axes": told["axes"],
-        "work": work,
-        "launch": launch._asdict(),
-        "model_ms": seconds(work, launch, 132) * 1e3,
+        "work": list(told["work"].values()),
+        "launch": told["launch"],
+        "model_ms": told["ms"],
     }
 
 

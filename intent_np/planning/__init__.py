@@ -10,7 +10,9 @@ loop is `reduce over columns@2`, so that nothing but the term tells later passes
     andor.py      that graph with canonical numbers
     machine.py    what the machine can do in a second, from `costs.json`
     work.py       what an execution asks of the machine, by kind
-    search.py     the cheapest choice, each shared execution paid once
+    search.py     what a pick of executions costs, each paid once
+    cheapest.py   the cheapest pick
+    registers.py  what of it a thread holds
     plan.py       the chosen executions as a term: printed, parsed, checked
     apply.py      a plan as a group over renamed axes
     choose.py     all of it over the roles of axes and the extents of blocks

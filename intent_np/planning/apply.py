@@ -35,9 +35,9 @@ from ..terms.plan import (
     loops_around,
 )  # fmt: skip
 from .andor import Node
+from .cheapest import Pick
 from .places import Frame
 from .saturate import Saturated
-from .search import Pick
 
 
 def plan_of(s: Saturated, frame: Frame, blocks: Iterable[int], pick: Pick) -> Plan:

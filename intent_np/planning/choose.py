@@ -17,12 +17,13 @@ from ..terms.normal import Axis
 from ..terms.plan import Kept, Peak, Plan, Walk
 from .andor import Node
 from .apply import plan_of
-from .live import live
+from .cheapest import BETTER, Pick
 from .machine import Launch, Work
 from .places import Frame
 from .problem import Limits, Problem, Unserved
+from .registers import registers
 from .saturate import Saturated, saturate
-from .search import BETTER, Pick, Search
+from .search import Search
 from .work import Point, blocks_of
 
 WORTH_LEAVING = 0.9
@@ -76,7 +77,7 @@ def directed(s: Saturated, processors: int) -> Alternative | None:
     search = Search(s, frame.number, s.problem.limits.evaluations)
     point = Point(s, frame, blocks_of(s.problem, frame, extents), processors)
     search.price(point)
-    return _priced(search, frame, point, search.best(POLICIES["recompute"])[1])
+    return priced(search, frame, point, search.best(POLICIES["recompute"]).pick)
 
 
 def decide(
@@ -137,12 +138,12 @@ def _frame(search: Search, frame: Frame, processors: int, allowed: Callable[[Nod
         if point.fits():
             search.price(point)
             pick = _best(search, allowed) if pick is None else pick
-            found.append(_priced(search, frame, point, pick))
+            found.append(priced(search, frame, point, pick))
     if found and frame.looped:
         best = min(found, key=_order)
         search.price(best.point)
         pick = _best(search, allowed)
-        again = _priced(search, frame, best.point, pick)
+        again = priced(search, frame, best.point, pick)
         if again.seconds < best.seconds * BETTER:
             found[found.index(best)] = again
     return found
@@ -150,16 +151,16 @@ def _frame(search: Search, frame: Frame, processors: int, allowed: Callable[[Nod
 
 def _best(search: Search, allowed: Callable[[Node], bool]) -> Pick:
     """The cheapest pick; one that keeps values in memory only where that is worth it, since it takes memory."""
-    cost, pick = search.best(allowed)
+    found = search.best(allowed)
     if allowed is POLICIES["egraph"] and any(n.op == "XRead" for c in search.choices for n in search.classes[c]):
-        without, plain = search.best(POLICIES["recompute"])
-        return plain if without <= cost * WORTH else pick
-    return pick
+        without = search.best(POLICIES["recompute"])
+        return without.pick if without.cost <= found.cost * WORTH else found.pick
+    return found.pick
 
 
-def _priced(search: Search, frame: Frame, point: Point, pick: Pick) -> Alternative:
-    held = not frame.looped and not point.tensor
-    search.launch = point.launch(live(search, pick) if held else 1.0)
+def priced(search: Search, frame: Frame, point: Point, pick: Pick) -> Alternative:
+    """A pick with the registers that it takes itself, at the point that the search has the prices of."""
+    search.launch = point.launch(registers(search, pick, point))
     return Alternative(search.cost(pick), frame, point.blocks, pick, search, point, search.launch)
 
 

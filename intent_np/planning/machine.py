@@ -1,24 +1,37 @@
 """What a machine does in a second, and from there how long work takes.
 
 `Work` adds up over the executions of a plan, each paid once; `Launch` says how they are spread.  The units work beside
-each other, so that the time is a norm of theirs that lies between the largest and the sum; barriers, the last wave and
-registers that don't suffice come on top.  The constants are in `costs.json`.
+each other, so that the time is a norm of theirs that lies between the largest and the sum.  One of them is no unit but
+waiting: what an instance does one thing after the other, hidden by the instances that share its processor.  Registers
+decide how many those are, and they how much of what is read twice the caches still hold.
+
+The constants are in `costs.json`, each with its reason.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-UNITS: Final = ("memory", "l2", "issue", "special", "tensor", "iterations", "barriers")
-"""Bytes from and to memory; bytes through the second-level cache; instructions of lanes; uses of the special-function
-unit; floating-point operations of tensor cores; iterations of loops and barriers, summed over the instances."""
+UNITS: Final = ("memory", "again", "l2", "near", "issue", "special", "tensor", "waits", "barriers")
+"""What executions ask for, summed over all instances:
 
-MEMORY, L2, ISSUE, SPECIAL, TENSOR, ITERATIONS, BARRIERS = range(7)
+memory:    bytes that are stored, or read for the first time
+again:     bytes that a loop reads once more, of what its instance alone reads
+l2:        bytes of both stored and first reads, in whole sectors of memory
+near:      bytes that are read once more, or by several instances
+issue:     instructions of lanes
+special:   uses of the special-function unit
+tensor:    floating-point operations of tensor cores
+waits:     iterations, each of which waits for what it loads
+barriers:  reductions across lanes, and other meetings of an instance's warps
+"""
+
+MEMORY, AGAIN, L2, NEAR, ISSUE, SPECIAL, TENSOR, WAITS, BARRIERS = range(9)
 
 Work = list[float]
 
@@ -28,17 +41,17 @@ class Launch(NamedTuple):
 
     instances:  program instances
     warps:      of each
-    elements:   of the largest fragment, for each thread
-    live:       such fragments that are needed at once
-    loops:      whether they are walked in loops
+    registers:  that a thread wants
+    streamed:   bytes that an instance alone reads between two visits of the same element, if some are visited twice
+    shared:     bytes that all instances read
     tensor:     whether matrix instructions are used, which bring their own tiling
     """
 
     instances: int
     warps: int
-    elements: float
-    live: float
-    loops: bool
+    registers: float
+    streamed: float
+    shared: float
     tensor: bool
 
 
@@ -50,58 +63,51 @@ def costs() -> Mapping[str, Any]:
 
 
 class Residency(NamedTuple):
-    """What an instance takes: registers of a thread that it wants and gets, and instances of a processor."""
+    """What a processor holds at once: instances, and registers of a thread that go to memory."""
 
-    wanted: float
-    registers: float
     blocks: int
+    spilled: float
 
 
 def residency(launch: Launch, processors: int, c: Mapping[str, Any]) -> Residency:
-    """Registers grow with the elements of a thread; without loops also with the fragments that are needed at once."""
+    """Registers are handed out in eights; more than the file has are spilled."""
     threads = launch.warps * 32
     cap = min(255, c["registers"] // threads // 8 * 8)
-    if launch.tensor:
-        wanted = 200.0  # an accumulator and operands of the usual tiles
-    elif launch.loops:
-        wanted = 26 + c["loop_registers"] * launch.elements
-    else:
-        wanted = 14 + (c["whole_registers"] * launch.live + 0.35) * launch.elements
-    registers = min(cap, math.ceil(wanted / 8) * 8)
-    fitting = min(c["threads"] // threads, c["registers"] // (registers * threads), 2 if launch.tensor else 32)
-    return Residency(wanted, registers, max(1, min(fitting, math.ceil(launch.instances / processors))))
+    registers = min(cap, math.ceil(launch.registers / 8) * 8)
+    fitting = min(c["threads"] // threads, c["registers"] // (registers * threads), 1 if launch.tensor else 32)
+    blocks = max(1, min(fitting, math.ceil(launch.instances / processors)))
+    return Residency(blocks, max(0.0, launch.registers - cap))
 
 
-def seconds(work: Work, launch: Launch, processors: int, c: Mapping[str, Any] | None = None) -> float:
-    """How long the work takes."""
+def missed(launch: Launch, blocks: int, processors: int, c: Mapping[str, Any]) -> float:
+    """The share of what is read again that the second-level cache has lost: nothing while all that streams past between
+    two visits fills a part of it, everything from where it does not fit."""
+    streamed = launch.streamed * min(launch.instances, processors * blocks) + launch.shared
+    few, many = c["l2_kept"] * c["l2_bytes"], c["l2_lost"] * c["l2_bytes"]
+    return min(1.0, max(0.0, (streamed - few) / (many - few)))
+
+
+def seconds(work: Sequence[float], launch: Launch, processors: int, c: Mapping[str, Any] | None = None) -> float:
+    """How long the work takes: for one launch a convex function of it."""
     c = c or costs()
-    r = residency(launch, processors, c)
-    threads, blocks = launch.warps * 32, r.blocks
-    fed, busy = 1.0, 1.0
-    if not launch.tensor:  # little in flight leaves the memory waiting, and few warps the schedulers
-        fed = min(1.0, blocks * threads * launch.elements * 2 / c["in_flight"])
-        busy = min(1.0, (blocks * launch.warps / c["busy_warps"]) ** c["busy_power"])
+    blocks, spilled = residency(launch, processors, c)
+    threads, each = launch.warps * 32, launch.instances / processors
+    issue = work[ISSUE] + launch.instances * threads * c["issue"]["instance"]
+    again = missed(launch, blocks, processors, c) * max(0.0, work[AGAIN])  # less than none in part of a plan
+    near = 0.0 if launch.streamed * blocks + launch.shared <= c["l1_bytes"] else max(0.0, work[NEAR])
     lanes = processors * c["clock"]
-    units = (
-        work[MEMORY] / (c["memory"] * fed),
-        work[L2] / c["l2"],
-        work[ISSUE] * c["issue_share"] / (lanes * c["lanes"] * busy),
-        work[SPECIAL] * c["special_share"] / (lanes * c["specials"]),
+    units = [
+        (work[MEMORY] + again) / c["memory"],
+        (work[L2] + near) / c["l2"],
+        issue / (lanes * c["lanes"]),
+        work[SPECIAL] / (lanes * c["specials"]),
         work[TENSOR] / c["tensor"],
-        work[ITERATIONS] * c["iteration"] / (processors * blocks),
-    )
+    ]
+    if not launch.tensor:  # products are pipelined: their loads are under way before they are waited for
+        alone = max(c["dependent"], launch.warps / 4)  # cycles from an instruction of a warp to its next
+        chain = work[WAITS] * c["wait"] + work[BARRIERS] * c["barrier"] + issue / threads * alone / c["clock"]
+        units.append((c["start"] + chain / launch.instances) * each / blocks)
     largest, p = max(units), c["overlap"]
     together = largest * sum((u / largest) ** p for u in units) ** (1 / p) if largest else 0.0
-    barrier = c["barrier"] + c["barrier_warp"] * launch.warps
-    waiting = work[BARRIERS] * barrier / (processors * blocks)
-    spilled = max(0.0, r.wanted - r.registers) * threads * launch.instances * c["spill"] / c["l2"]
-    filled = _last_wave(launch.instances / (processors * blocks), c["last_wave"])
-    return (together + waiting) * filled + spilled + c["launch"]  # type: ignore[no-any-return]
-
-
-def _last_wave(waves: float, share: float) -> float:
-    """How much longer the whole takes since its last wave is not full; less than one wave fills processors in part."""
-    if waves <= 0:
-        return 1.0
-    full = math.ceil(waves) / waves
-    return full if waves < 1 else 1 + share * (full - 1)
+    fullest = math.ceil(each) / each  # the processor with the most instances is the last
+    return together * fullest + spilled * threads * launch.instances * c["spill"] / c["l2"] + c["launch"]  # type: ignore[no-any-return]

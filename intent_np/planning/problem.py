@@ -43,12 +43,14 @@ class Limits(NamedTuple):
 
     values:       values of a group
     nodes:        e-nodes after saturation
-    evaluations:  priced plans in all
+    evaluations:  priced sets of executions in all
+    exact:        of these, for one exact search
     """
 
     values: int = 400
     nodes: int = 6000
     evaluations: int = 6000
+    exact: int = 600
 
 
 class Problem:

@@ -1,32 +1,20 @@
-"""The cheapest choice of alternatives, where an execution that several share is paid once.
+"""What a frame's picks cost: its executions as items, each paid once, and what leads from one to the next.
 
-A pick gives each class with several alternatives one of them.  Classes without a choice are folded into what needs
-them: an alternative is the set of items that it forces, and the choices that it leads to.  From a few starts, whole
-groups of picks are moved while that helps (one way to have a value, at all places alike), then single ones.
+Classes without a choice are folded into what needs them: an option is the set of items that it forces, and the choices
+that it leads to.  Items that always come together are priced as one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from ..terms.normal import Load
 from .andor import Node
+from .cheapest import Choices, Found, Option, Pick
 from .machine import UNITS, Work, seconds
 from .saturate import Saturated
 from .work import Item, Point
-
-Pick = dict[int, int]
-
-BETTER = 1 - 1e-9
-"""A move is taken where it is better than this share, so that ties stay as they are."""
-
-
-class Option(NamedTuple):
-    """What an alternative forces: items as a set of bits, and further choices."""
-
-    items: int
-    choices: tuple[int, ...]
 
 
 class Search:
@@ -40,11 +28,12 @@ class Search:
         self.numbers = {path: number for number, path in self.paths.items()}
         self.items: dict[tuple[Item, tuple[int, ...]], int] = {}
         self._closed: dict[int, Option] = {}
-        reached = self._reached()
-        self.choices = [c for c in reached if len(self.classes[c]) > 1]
-        self.top = self._closure(self.root)
-        self.options = {c: [self._option(n) for n in self.classes[c]] for c in self.choices}
-        self.weights: list[Work] = []
+        self.choices = [c for c in self._reached() if len(self.classes[c]) > 1]
+        top = self._closure(self.root)
+        options = {c: [self._option(n) for n in self.classes[c]] for c in self.choices}
+        self.graph = Choices(top, options)
+        self._together = _together(len(self.items), [top, *(o for own in options.values() for o in own)])
+        self.weights: list[tuple[int, Work]] = []
 
     # ---- the condensed graph
 
@@ -82,6 +71,8 @@ class Search:
             key = [(Item(n.op, (leaf, self._home(d, place))), ())]  # read once for all loops along which it stays
             if isinstance(t, Load):
                 key.append((Item("touch", (t.view.name, d, t.type.bytes)), ()))  # type: ignore[union-attr]
+        if n.op == "XBin" and n.literals[0] == "with" and not self._is_read(n.classes[0]):
+            key.append((Item("computed", n.literals[1:]), n.classes))
         if n.op == "XWeighed":
             (top,) = {alternative.literals for alternative in self.classes[n.classes[0]]}
             key.append((Item("weights", top), n.classes[:1]))
@@ -89,6 +80,9 @@ class Search:
         for k in key:
             bits |= 1 << self.items.setdefault(k, len(self.items))
         return bits
+
+    def _is_read(self, c: int) -> bool:
+        return all(n.op == "XLeaf" for n in self.classes[c])
 
     def _home(self, d: int, place: int) -> int:
         """The place of the innermost loop along which a value varies."""
@@ -101,33 +95,27 @@ class Search:
 
     def price(self, point: Point) -> None:
         """Take the costs of a point."""
-        self.point = point
-        self.weights = [point.price(item) for item, _ in self.items]
-        self.launch = point.launch()
+        self.point, self.launch = point, point.launch(point.registers())
+        own = [point.price(item) for item, _ in self.items]
+        self.weights = [(1 << m[0], [sum(x) for x in zip(*(own[i] for i in m), strict=True)]) for m in self._together]
 
     def reached(self, pick: Pick) -> tuple[int, list[int]]:
         """The items that a pick pays for, and the choices that it meets."""
-        items, stack, met = self.top.items, list(self.top.choices), dict.fromkeys(self.top.choices)
-        while stack:
-            c = stack.pop()
-            o = self.options[c][pick[c]]
-            items |= o.items
-            new = [k for k in o.choices if k not in met]
-            met.update(dict.fromkeys(new))
-            stack.extend(new)
-        return items, list(met)
+        return self.graph.reached(pick)
 
     def work(self, pick: Pick) -> Work:
-        items, total = self.reached(pick)[0], [0.0] * len(UNITS)
-        while items:
-            low = items & -items
-            items ^= low
-            total = [a + b for a, b in zip(total, self.weights[low.bit_length() - 1], strict=True)]
-        return total
+        return self._sum(self.reached(pick)[0])
+
+    def _sum(self, items: int) -> Work:
+        paid = [w for bit, w in self.weights if items & bit]
+        return [sum(x) for x in zip(*paid, strict=True)] if paid else [0.0] * len(UNITS)
 
     def cost(self, pick: Pick) -> float:
+        return self._cost(self.reached(pick)[0])
+
+    def _cost(self, items: int) -> float:
         self.evaluations += 1
-        return seconds(self.work(pick), self.launch, self.point.processors)
+        return seconds(self._sum(items), self.launch, self.point.processors)
 
     def is_modest(self, pick: Pick, point: Point) -> bool:
         """Whether what a pick keeps has no more elements than some argument, whatever the extents are."""
@@ -140,20 +128,16 @@ class Search:
 
     # ---- search
 
-    def best(self, allowed: Callable[[Node], bool] = lambda n: True) -> tuple[float, Pick]:
+    def best(self, allowed: Callable[[Node], bool] = lambda n: True) -> Found:
         """The cheapest pick that is found, of alternatives that are `allowed` where there are any."""
         open_ = {
             c: [i for i, n in enumerate(self.classes[c]) if allowed(n)] or [*range(len(self.classes[c]))]
             for c in self.choices
         }
-        groups = self._groups(open_)
-        found: tuple[float, Pick] | None = None
-        for start in self._starts(open_):
-            cost, pick = self._moved(start, groups, open_)
-            if found is None or cost < found[0] * BETTER:
-                found = cost, pick
-        assert found is not None
-        return found
+        left = self.limit - self.evaluations
+        return self.graph.best(
+            self._cost, open_, self._groups(open_), self._starts(open_), left, self.s.problem.limits.exact
+        )
 
     def _starts(self, open_: dict[int, list[int]]) -> list[Pick]:
         kept = {c: next((i for i in own if self.classes[c][i].op == "XRead"), own[0]) for c, own in open_.items()}
@@ -173,37 +157,13 @@ class Search:
                 single.append([(c, i)])
         return [m for m in kinds.values() if len(m) > 1] + single
 
-    def _moved(self, pick: Pick, moves: list[list[tuple[int, int]]], open_: dict[int, list[int]]) -> tuple[float, Pick]:
-        cost = self.cost(pick)
-        improved = True
-        while improved:
-            improved = False
-            met = set(self.reached(pick)[1])
-            for move in moves:
-                if self.evaluations >= self.limit:
-                    return cost, pick
-                if not any(c in met and pick[c] != i for c, i in move):
-                    continue
-                tried = {**pick, **dict(move)}
-                new = self.cost(tried)
-                if new < cost * BETTER:
-                    cost, pick, improved = new, tried, True
-                    met = set(self.reached(pick)[1])
-        return cost, pick
 
-    def every(self, limit: int = 100_000) -> Iterable[Pick]:
-        """All picks that differ in what they reach, up to a limit: the oracle of small problems."""
-        stack: list[tuple[Pick, list[int]]] = [({}, list(self.top.choices))]
-        first = dict.fromkeys(self.choices, 0)
-        while stack and limit:
-            pick, waiting = stack.pop()
-            waiting = [c for c in waiting if c not in pick]
-            if not waiting:
-                limit -= 1
-                yield {**first, **pick}
-                continue
-            c, *rest = waiting
-            stack += [({**pick, c: i}, [*rest, *o.choices]) for i, o in enumerate(self.options[c])]
+def _together(count: int, options: Sequence[Option]) -> list[list[int]]:
+    """The items that the same options force: one costs what all of them do."""
+    found: dict[tuple[int, ...], list[int]] = {}
+    for item in range(count):
+        found.setdefault(tuple(i for i, o in enumerate(options) if o.items >> item & 1), []).append(item)
+    return list(found.values())
 
 
 def _kind(n: Node, classes: list[list[Node]]) -> Any:

@@ -15,7 +15,7 @@ from ..passes.choose_launch import Facts, warps
 from ..terms.core import walk
 from ..terms.index import Apply
 from ..terms.normal import Contract, Load
-from .machine import BARRIERS, ISSUE, ITERATIONS, L2, MEMORY, SPECIAL, TENSOR, UNITS, Launch, Work, costs
+from .machine import AGAIN, BARRIERS, ISSUE, L2, MEMORY, NEAR, SPECIAL, TENSOR, UNITS, WAITS, Launch, Work, costs
 from .places import Frame
 from .saturate import Saturated
 
@@ -32,9 +32,9 @@ class Item(NamedTuple):
 
 
 class Point:
-    """A frame at block extents: prices its items."""
+    """A frame at block extents: prices its items.  `warps` are those that `choose_launch` will choose, unless given."""
 
-    def __init__(self, s: Saturated, frame: Frame, blocks: tuple[int, ...], processors: int) -> None:
+    def __init__(self, s: Saturated, frame: Frame, blocks: tuple[int, ...], processors: int, warps: int = 0) -> None:
         self.s, self.frame, self.blocks, self.processors = s, frame, blocks, processors
         self.costs = costs()
         self.extents = s.problem.extents
@@ -44,48 +44,52 @@ class Point:
         self.instances = math.prod(t for t, r in zip(self.trips, roles, strict=True) if r == "space")
         self.tensor = bool(s.problem.contracts)
         self.loops = bool(frame.looped)
-        self.warps = self._warps()
+        self.warps = warps or self._warps()
         self.threads = 32 * self.warps
-        self.missed = self._missed()
+        self.space = sum(1 << i for i, r in enumerate(roles) if r == "space")
+        self.streamed, self.shared = self._streamed()
 
     # ---- how the frame is spread
 
-    def launch(self, live: float = 1.0) -> Launch:
-        return Launch(self.instances, self.warps, self._largest() / self.threads, live, self.loops, self.tensor)
+    def launch(self, registers: float) -> Launch:
+        return Launch(self.instances, self.warps, registers, self.streamed, self.shared, self.tensor)
 
     def _warps(self) -> int:
         """The same choice that `choose_launch` will make."""
         wide = [b for b in self.blocks if b > 1]
         if self.tensor:
             return 8
-        return warps(Facts(0, 0, 0, 0, self._largest(), len(wide), True, self.loops, False))
+        return warps(Facts(0, 0, 0, 0, self.largest(), len(wide), True, self.loops, False))
 
-    def _largest(self) -> int:
+    def largest(self) -> int:
         return max((self.fragment(d) for d in self.s.problem.together), default=1)
 
     def fits(self) -> bool:
         """Whether every fragment is one that an instance can hold."""
         return all(self.fragment(d) <= LARGEST for d in self.s.problem.together)
 
-    def _missed(self) -> float:
-        """The share of what a later loop reads again that the cache no longer holds: it streams past between."""
-        streamed = 0.0
+    def registers(self) -> float:
+        """Registers of a thread for a pick that is not known yet: one fragment is live, or carried by a loop."""
+        c, elements = self.costs["thread"], self.largest() / self.threads
+        if self.tensor:
+            return float(c["tensor"])
+        if self.loops:
+            return float(c["loop"] + (c["carried"] + c["loaded"] + 2 * c["loaded byte"]) * elements)
+        return float(c["straight"] + (c["passing"] + c["live"]) * elements)
+
+    def _streamed(self) -> tuple[float, float]:
+        """Bytes that one instance alone reads in loops, and those that all read."""
+        alone: dict[Any, float] = {}
+        shared: dict[Any, float] = {}
         for t in self.s.leaves:
             d = self.s.problem.bits(t)
-            if isinstance(t, Load) and d & self.frame.looped:
-                own = (b if r == "space" else e for i, (b, e, r) in enumerate(self._axes()) if d >> i & 1)
-                shared = not any(d >> i & 1 for i, r in enumerate(self.frame.roles) if r == "space")
-                streamed += t.type.bytes * math.prod(own) / (self.in_flight if shared else 1)  # type: ignore[union-attr]
-        room = 0.6 * self.costs["l2_bytes"]
-        return min(1.0, max(0.0, streamed * self.in_flight / room - 1))
-
-    def _axes(self) -> list[tuple[int, int, str]]:
-        return list(zip(self.blocks, self.extents, self.frame.roles, strict=True))
-
-    @property
-    def in_flight(self) -> int:
-        """Instances at work at once; about two of a processor."""
-        return max(1, min(self.instances, 2 * self.processors))
+            if isinstance(t, Load):
+                read = self.once(d) * t.type.bytes  # type: ignore[union-attr]
+                if not d & self.space:
+                    shared[t.view.name, d] = read
+                elif d & self.frame.looped:
+                    alone[t.view.name, d] = read / self.instances
+        return sum(alone.values()), sum(shared.values())
 
     # ---- counts
 
@@ -98,6 +102,10 @@ class Point:
         path = self.paths[place]
         deep = max((j for j, (a, _) in enumerate(path) if d >> a & 1), default=-1)
         return self.instances * math.prod(self.trips[a] for a, _ in path[: deep + 1])
+
+    def is_wide(self, d: int) -> bool:
+        """Whether the axes of a product are wide enough for tensor cores."""
+        return sum(d >> i & 1 and b >= 16 for i, b in enumerate(self.blocks)) >= 3
 
     def lanes(self, d: int, place: int) -> int:
         """Lanes that work for it: all threads do, whatever there is to do."""
@@ -126,16 +134,18 @@ def _leaf(p: Point, w: Work, leaf: int, place: int) -> None:
     d = p.s.problem.bits(t)
     if isinstance(t, Load):
         size = t.type.bytes  # type: ignore[union-attr]
-        w[L2] = p.runs(d, place) * max(p.fragment(d) * size, SECTOR)
-        w[MEMORY] = p.missed * p.once(d) * size
+        w[NEAR] = p.runs(d, place) * max(p.fragment(d) * size, SECTOR)
+        w[AGAIN] = p.once(d) * size if d & p.space else 0  # what all read stays in the cache
         w[ISSUE] = p.lanes(d, place) * p.issue("load")
     elif d:
         steps = sum(isinstance(x, (Apply, Load)) for x in walk(t))
         w[ISSUE] = p.lanes(d, place) * p.issue("coordinate") * steps
 
 
-def _touch(p: Point, w: Work, view: str, axes: int, size: int) -> None:
-    w[MEMORY] = (1 - p.missed) * p.once(axes) * size
+def _touch(p: Point, w: Work, view: str, d: int, size: int) -> None:
+    """The first visit: no longer one of those that read again."""
+    n = p.once(d) * size
+    w[MEMORY], w[L2], w[NEAR], w[AGAIN] = n, n, -n, -n if d & p.space else 0
 
 
 def _pointwise(p: Point, w: Work, op: str, d: int, place: int) -> None:
@@ -149,7 +159,7 @@ def _hold(p: Point, w: Work, combine: str, axis: int, d: int, place: int) -> Non
     if _product(p, w, combine, axis, d, place):
         return
     w[ISSUE] = p.lanes(d, place) * p.issue(combine)
-    w[BARRIERS] = p.runs(d & ~(1 << axis), place)
+    _across(p, w, p.runs(d & ~(1 << axis), place))
 
 
 def _fold(p: Point, w: Work, combine: str, axis: int, d: int, body: int) -> None:
@@ -158,7 +168,15 @@ def _fold(p: Point, w: Work, combine: str, axis: int, d: int, body: int) -> None
         return
     w[ISSUE] = p.lanes(d, body) * p.issue(combine)
     around = p.paths[body][:-1]
-    w[BARRIERS] = p.instances * math.prod(p.trips[a] for a, _ in around)
+    _across(p, w, p.instances * math.prod(p.trips[a] for a, _ in around))
+
+
+def _across(p: Point, w: Work, times: int) -> None:
+    """Reductions across lanes: shuffles in each warp, and a meeting of the warps; those of a product's rows need none,
+    for each warp has rows of its own."""
+    if not p.tensor:
+        w[ISSUE] += times * p.issue("reduction") * p.threads
+        w[BARRIERS] += times
 
 
 def _product(p: Point, w: Work, combine: str, axis: int, d: int, place: int) -> bool:
@@ -166,15 +184,20 @@ def _product(p: Point, w: Work, combine: str, axis: int, d: int, place: int) -> 
     by = p.s.combines[combine, axis]
     if not isinstance(by, Contract):
         return False
-    n = p.runs(d, place) * p.fragment(d)
-    wide = sum(1 for i, b in enumerate(p.blocks) if d >> i & 1 and b >= 16)
-    w[TENSOR if wide >= 3 and by.acc.name == "f32" and by.left.type.bytes <= 2 else ISSUE] = 2 * n  # type: ignore[union-attr]
+    wide = by.acc.name == "f32" and by.left.type.bytes <= 2 and p.is_wide(d)  # type: ignore[union-attr]
+    w[TENSOR if wide else ISSUE] = 2 * p.runs(d, place) * p.fragment(d)
     return True
+
+
+def _computed(p: Point, w: Work, d: int, place: int) -> None:
+    """A left operand that is no plain load comes from registers: tensor cores take half as much in a second."""
+    if p.is_wide(d):
+        w[TENSOR] = 2 * p.runs(d, place) * p.fragment(d)
 
 
 def _top(p: Point, w: Work, axis: int, d: int, body: int) -> None:
     w[ISSUE] = p.lanes(d, body) * p.issue("top")
-    w[BARRIERS] = 0 if p.tensor else p.iterations(body)  # each warp has rows of a matrix of its own
+    _across(p, w, p.iterations(body))
 
 
 def _weights(p: Point, w: Work, axis: int, d: int, body: int) -> None:
@@ -188,7 +211,7 @@ def _weights(p: Point, w: Work, axis: int, d: int, body: int) -> None:
 def _weighed(p: Point, w: Work, what: str, d: int, body: int) -> None:
     if what == "sum":
         w[ISSUE] = p.lanes(d, body) * p.issue("sum")
-        w[BARRIERS] = 0 if p.tensor else p.iterations(body)
+        _across(p, w, p.iterations(body))
         return
     axis = p.paths[body][-1][0]
     _product(p, w, what.partition(" cast ")[0], axis, d, body)
@@ -197,7 +220,7 @@ def _weighed(p: Point, w: Work, what: str, d: int, body: int) -> None:
 
 def _read(p: Point, w: Work, value: int, d: int, place: int, body: int) -> None:
     n = p.runs(d, place) * p.fragment(d) * p.s.candidates[value].type.bytes  # type: ignore[union-attr]
-    w[L2], w[MEMORY], w[ISSUE] = n, p.missed * n, p.lanes(d, place) * p.issue("kept")
+    w[NEAR], w[AGAIN], w[ISSUE] = n, n, p.lanes(d, place) * p.issue("kept")
 
 
 def _write(p: Point, w: Work, value: int, d: int, body: int) -> None:
@@ -209,7 +232,7 @@ def _write(p: Point, w: Work, value: int, d: int, body: int) -> None:
 def _loop(p: Point, w: Work, body: int) -> None:
     if p.paths[body]:
         n = p.iterations(body)
-        w[ITERATIONS], w[ISSUE], w[BARRIERS] = n, n * p.issue("iteration") * p.threads, p.instances * 0.5
+        w[WAITS], w[ISSUE] = n, n * p.issue("iteration") * p.threads
 
 
 def _store(p: Point, w: Work, statement: int, place: int) -> None:
@@ -224,9 +247,9 @@ def _free(p: Point, w: Work, *_: Any) -> None:
 
 
 KINDS: dict[str, Callable[..., None]] = {
-    "XLeaf": _leaf, "touch": _touch, "XUn": _pointwise, "XBin": _pointwise, "XTri": _pointwise, "XHold": _hold,
-    "XFold": _fold, "XTop": _top, "weights": _weights, "XWeighed": _weighed, "Get": _free, "XRead": _read,
-    "XWrite": _write, "Loop": _loop, "XStore": _store, "Seq": _free,
+    "XLeaf": _leaf, "touch": _touch, "computed": _computed, "XUn": _pointwise, "XBin": _pointwise, "XTri": _pointwise,
+    "XHold": _hold, "XFold": _fold, "XTop": _top, "weights": _weights, "XWeighed": _weighed,
+    "Get": _free, "XRead": _read, "XWrite": _write, "Loop": _loop, "XStore": _store, "Seq": _free,
 }  # fmt: skip
 
 

@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from intent_np.planning.search import Pick, Search
+from intent_np.planning.cheapest import Pick
+from intent_np.planning.search import Search
 from intent_np.planning.work import Point
 from intent_np.rules.simplify import simplify, substitute
 from intent_np.terms.core import walk

@@ -11,9 +11,9 @@ import intent_np.language as I
 from intent_np.compiler import NUMERICS
 from intent_np.numerics import storage
 from intent_np.passes.pipeline import run
+from intent_np.planning.cheapest import Pick
 from intent_np.planning.problem import Limits, Problem
 from intent_np.planning.saturate import Saturated, saturate
-from intent_np.planning.search import Pick
 from intent_np.planning.work import Point
 from intent_np.terms.core import Arena
 from intent_np.terms.grouped import GroupedProgram

@@ -11,7 +11,8 @@ import pytest
 from intent_np.backends.program import run as execute
 from intent_np.passes.pipeline import run
 from intent_np.planning.apply import Applied, applied, plan_of
-from intent_np.planning.search import Pick, Search
+from intent_np.planning.cheapest import Pick
+from intent_np.planning.search import Search
 from intent_np.terms.core import replace
 from intent_np.terms.grouped import GROUPED
 from intent_np.terms.parse import parse
