@@ -16,10 +16,10 @@ import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Never
 
 from . import __version__
-from .errors import IntentError, Remark
+from .errors import IntentError, Remark, error, suggestion
 from .passes.base import Pass
 from .passes.copy_first import copy_remarks
 from .passes.emit import emit
@@ -76,8 +76,6 @@ class CompileOptions:
 
     def __new__(cls, *_: Any, **named: Any) -> CompileOptions:
         """Refuse what is no option: E006 with the close ones."""
-        from .errors import error, suggestion
-
         known = [one.name for one in dataclasses.fields(cls)]
         for name in named:
             if name not in known:
@@ -88,8 +86,6 @@ class CompileOptions:
 
     def __post_init__(self) -> None:
         """E006 for a value of another type: a name in the place of a tuple of names, for one."""
-        from .errors import error
-
         for one in dataclasses.fields(self):
             value, usual = getattr(self, one.name), getattr(CompileOptions, one.name, {})
             if not isinstance(value, Mapping if isinstance(usual, dict) else type(usual)):
@@ -109,8 +105,6 @@ class CompileOptions:
     def permissions(self) -> tuple[str, ...]:
         """The permissions, by the names that programs carry."""
         if self.numerics not in NUMERICS:
-            from .errors import error
-
             raise error(
                 "E006", what=f"there are no numerics {self.numerics!r}", how=f"choose one of {', '.join(NUMERICS)}"
             )
@@ -124,6 +118,7 @@ def compile(
     options: CompileOptions | None = None,
     classes: Iterable[VariantClass] = (),
     examples: Iterable[Any] = (),
+    **unknown: Never,
 ) -> Artifact:
     """Compile `kernel` for `target`.
 
@@ -136,14 +131,27 @@ def compile(
     compiler.
     """
     if not hasattr(kernel, "capture"):
-        from .errors import error
-
-        raise error("E005", name=getattr(kernel, "__name__", repr(kernel)))
+        name = getattr(kernel, "name", None) or getattr(kernel, "__name__", None) or str(kernel)
+        raise error("E005", name=name, found=_kind(kernel))
+    if options is not None and not isinstance(options, CompileOptions):
+        how = "write options=intent.CompileOptions(check=True), for example"
+        raise error("E006", what=f"options is a CompileOptions, not {options!r}", how=how)
+    for name in unknown:
+        close = suggestion(name, inspect.signature(compile).parameters)
+        how = f"did you mean {close}?" if close else "see help(intent.compile)"
+        raise error("E006", what=f"intent.compile is given {name}", how=how)
     chosen = resolve(target)
     compilation = Compilation(kernel, chosen, dict(constexprs or {}), options or CompileOptions())
     wanted = [*classes, *(class_of(compilation.plan, e) for e in examples)]
     compilation.validate()
     return compilation.device_artifact(wanted) if chosen.is_gpu else compilation.host_artifact()
+
+
+def _kind(v: Any) -> str:
+    """What was given in the place of a kernel."""
+    if getattr(v, "is_helper", False):
+        return "a helper, which kernels call"
+    return "a Python function" if inspect.isroutine(v) else f"a {type(v).__name__}"
 
 
 class Compilation:

@@ -235,6 +235,11 @@ def error(
     return made
 
 
+def counted(n: int, word: str) -> str:
+    """`1 name`, `2 names`."""
+    return f"{n} {word}{'' if n == 1 else 's'}"
+
+
 def suggestion(name: str, candidates: Iterable[str]) -> str:
     """The closest candidates quoted and joined with "or"; empty if none is close."""
     import difflib

@@ -6,7 +6,7 @@ ROWS = (
     ErrorCode(
         "E401",
         CALL,
-        "'{kernel}' takes {expected_count} arguments, not {found_count}",
+        "'{kernel}' takes {takes}, not {given}",
         "Arguments match the parameters by position, constexprs left out.",
         "call it as {signature}",
     ),
@@ -79,9 +79,9 @@ ROWS = (
     ErrorCode(
         "E411",
         CALL,
-        "argument '{parameter}' is not a {dtype} value",
+        "argument '{parameter}' is no {dtype} value",
         "A scalar parameter is passed by value and must fit its dtype exactly.",
-        "convert the value",
+        "pass a value that it holds exactly",
     ),
     ErrorCode(
         "E412",
@@ -134,5 +134,13 @@ ROWS = (
         "no variant of '{kernel}' is right for this call",
         "The artifact has no generic variant and no compiler.",
         "compile the generic variant or one for this class of calls before saving",
+    ),
+    ErrorCode(
+        "E419",
+        CALL,
+        "the output '{parameter}' cannot be allocated",
+        "run allocates the outputs, in the library of the first array.",
+        "choose smaller extents, or call the artifact with an array of your own",
+        "an array that fits into memory",
     ),
 )

@@ -13,10 +13,11 @@ import inspect
 import threading
 import types
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Never
 
-from intent_np.errors import error
+from intent_np.errors import counted, error, suggestion
 
+from .advice import caller
 from .definition import Kernel, plain
 from .signature import Constexpr, ViewParameter
 from .surroundings import Surroundings
@@ -80,8 +81,8 @@ class Jit(Kernel):
             raise error(
                 "E401",
                 kernel=self.name,
-                expected_count=len(wanted),
-                found_count=len(args) + len(named),
+                takes=counted(len(wanted), "argument"),
+                given=len(args) + len(named),
                 signature=signature,
                 found=found,
             )
@@ -97,9 +98,13 @@ class Jit(Kernel):
 
 
 def jit(
-    function: Callable[..., Any] | None = None, *, target: Any = "auto", options: Any = None
+    function: Callable[..., Any] | None = None, *, target: Any = "auto", options: Any = None, **unknown: Never
 ) -> Jit | Callable[[Callable[..., Any]], Jit]:
     """Make a Python function a kernel that is called as one: `@intent.jit`, or `@intent.jit(target="sm_90")`."""
+    for name in unknown:
+        close = suggestion(name, ("target", "options"))
+        how = f"did you mean {close}?" if close else "give it target= or options="
+        raise error("E006", caller(), what=f"@intent.jit is given {name}", how=how)
     if function is None:
         return lambda f: Jit(plain(f, "jit"), target, options)
     return Jit(plain(function, "jit"), target, options)

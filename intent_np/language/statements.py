@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from intent_np.errors import IntentError
+from intent_np.errors import IntentError, counted
 from intent_np.terms.core import Term, named
 from intent_np.terms.dtypes import DType, bool_
 from intent_np.terms.index import Const, Value
@@ -174,11 +174,6 @@ def _kept_in_reach(f: Frame, name: str, v: Any) -> None:
         where = ", ".join(":" * len(old.shape)) or "()"  # type: ignore[attr-defined]
         fix = f"assign to its elements, {name}[{where}] = ..., or use another name"
         raise fail("E102", construct=f"an assignment to the name of {describe(old)}", suggestion=fix)
-
-
-def counted(n: int, word: str) -> str:
-    """`1 name`, `2 names`."""
-    return f"{n} {word}{'' if n == 1 else 's'}"
 
 
 def _unpacked(count: int, v: Any) -> Exception:

@@ -10,7 +10,7 @@ from typing import Any
 
 from intent_np.errors import Remark, Span, error
 from intent_np.runtime.arrays import ArrayInfo, Library
-from intent_np.runtime.binding import adopt_arguments, bind, output_shapes
+from intent_np.runtime.binding import adopt_arguments, bind, mismatch, output_shapes
 from intent_np.runtime.plan import KernelPlan, VariantPlan
 from intent_np.runtime.variants import Variant
 from intent_np.target import Target
@@ -47,23 +47,11 @@ class Artifact(ABC):
     # ---- calls
 
     @abstractmethod
-    def __call__(self, *arguments: Any) -> None:
-        """Run the kernel on all its parameters, in declaration order without constexprs."""
-
-    def _refuse(self, arguments: Sequence[Any], named: Mapping[str, Any], signature: str = "") -> None:
-        """E401 for arguments by name."""
-        if named:
-            raise error(
-                "E401",
-                kernel=self.kernel.name,
-                expected_count=len(self.kernel.inputs if signature else self.kernel.parameters),
-                found_count=len(arguments),
-                signature=f"{signature or self.kernel.signature}, all by position; @intent.jit takes names",
-                found=f"{', '.join(named)} by name",
-            )
+    def __call__(self, *arguments: Any, **named: Any) -> None:
+        """Run the kernel on all its parameters, in declaration order without constexprs; E401 for names."""
 
     @abstractmethod
-    def prepare(self, *arguments: Any) -> Callable[[], None]:
+    def prepare(self, *arguments: Any, **named: Any) -> Callable[[], None]:
         """Check and bind the arguments once; the result runs the kernel on the same arrays again.
 
         It holds the arrays, and goes to the stream that is current when it is called.
@@ -77,7 +65,8 @@ class Artifact(ABC):
 
         Raises `CallError` before anything is launched: E401 for names, and what a call raises.
         """
-        self._refuse(arguments, named, f"run({', '.join(map(str, self.kernel.inputs))})")
+        if named:
+            raise mismatch(self.kernel, arguments, named, outputs=False)
         adopted, home = adopt_arguments(self.kernel.inputs, arguments)
         outputs = self._allocation(adopted, extents or {})()
         given, made = iter(adopted), iter(outputs)
@@ -93,10 +82,12 @@ class Artifact(ABC):
         library, device = self._allocator(next(iter(call.arrays.values()), None))
         # An output holds small floats as an input of its dtype does: as such, or as bits.
         held = {self.kernel.view(name).dtype: info.dtype for name, info in call.arrays.items()}
-        wanted = [
-            (shapes[one.name], one.dtype, device, held.get(one.dtype)) for one in self.kernel.views if one.mode == "out"
-        ]
-        return lambda: [library.empty(*one) for one in wanted]
+        wanted = {
+            one.name: (shapes[one.name], one.dtype, device, held.get(one.dtype))
+            for one in self.kernel.views
+            if one.mode == "out"
+        }
+        return lambda: [_allocated(library, name, *one) for name, one in wanted.items()]
 
     @abstractmethod
     def _allocator(self, first: ArrayInfo | None) -> tuple[Library, int]:
@@ -183,6 +174,14 @@ class Artifact(ABC):
             "text/plain": repr(self),
             "text/markdown": f"```\n{self.explain()}\n```\n\n```python\n{self.source}\n```",
         }
+
+
+def _allocated(library: Library, name: str, shape: tuple[int, ...], *rest: Any) -> Any:
+    """A new array for an output, or E419."""
+    try:
+        return library.empty(shape, *rest)
+    except (MemoryError, ValueError, OverflowError) as problem:
+        raise error("E419", parameter=name, found=f"shape {shape}", detail=str(problem)) from None
 
 
 def _described(plan: VariantPlan) -> Iterator[str]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
-from intent_np.errors import error
+import numpy as np
+
+from intent_np.errors import IntentError, counted, error
 from intent_np.runtime.arrays import ACCEPTED, CARRIERS, HOST, ArrayInfo, Foreign, adopt, library_of
 from intent_np.runtime.classes import CallFacts, ViewFacts
 from intent_np.runtime.expressions import Expression, expression
@@ -64,13 +67,7 @@ def bind(kernel: KernelPlan, arguments: Sequence[Any], *, outputs: bool = True) 
     """
     wanted = kernel.parameters if outputs else kernel.inputs
     if len(arguments) != len(wanted):
-        raise error(
-            "E401",
-            kernel=kernel.name,
-            expected_count=len(wanted),
-            found_count=len(arguments),
-            signature=kernel.signature if outputs else f"run({', '.join(map(str, kernel.inputs))})",
-        )
+        raise mismatch(kernel, arguments, outputs=outputs)
     arrays: dict[str, ArrayInfo] = {}
     scalars: dict[str, int | float] = {}
     for parameter, argument in zip(wanted, arguments, strict=True):
@@ -87,6 +84,30 @@ def bind(kernel: KernelPlan, arguments: Sequence[Any], *, outputs: bool = True) 
     call = Call(kernel, arrays, scalars, extents, device)
     _check_strides(call)
     return call
+
+
+def mismatch(
+    kernel: KernelPlan, arguments: Sequence[Any], named: Mapping[str, Any] = MappingProxyType({}), outputs: bool = True
+) -> IntentError:
+    """E401 for too few or too many arguments, or for some by name."""
+    wanted = kernel.parameters if outputs else kernel.inputs
+    signature = kernel.signature if outputs else f"run({', '.join(map(str, kernel.inputs))})"
+    takes, fix = counted(len(wanted), "argument"), ""
+    if named:
+        takes, signature = f"{takes} by position", f"{signature}, all by position; @intent.jit takes names"
+    constant = [n for n in named if n in kernel.constexprs] if named else list(kernel.constexprs)
+    if constant and len(arguments) >= len(wanted):
+        fix = f"choose {', '.join(constant)} where it is compiled: intent.compile({kernel.name}, constexprs={{...}})"
+    found = f"{', '.join(named)} by name"
+    return error(
+        "E401",
+        kernel=kernel.name,
+        takes=takes,
+        given=found if named else len(arguments),
+        signature=signature,
+        found=found if named else "",
+        fix=fix,
+    )
 
 
 def adopt_arguments(
@@ -113,14 +134,21 @@ def output_shapes(call: Call, extents: Mapping[str, int]) -> dict[str, tuple[int
 
     Raises `CallError` E410 when one is not known, E404 when `extents` contradicts an array.
     """
+    if not isinstance(extents, Mapping):
+        what = f"extents is a mapping, not {extents!r}"
+        raise error("E006", what=what, how="write extents={'N': 1024}")
     known = dict(call.extents)
     named = {n for view in call.kernel.views for text in view.shape for n in expression(text).names}
     for name, value in extents.items():
         if name not in named:
             found = f"extents={{'{name}': ...}}; the extents are {', '.join(sorted(named)) or 'none'}"
             raise error("E410", name=name, found=found, fix="leave it out, or correct the name")
-        if known.setdefault(name, value) != value:
-            raise error("E404", parameter=name, axis="of extents", expected=f"{name} = {known[name]}", found=str(value))
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value < 2**63:
+            found, fix = f"extents={{'{name}': {value!r}}}", "give it a whole number of 0 or more"
+            raise error("E410", name=name, expected="a whole number of 0 or more", found=found, fix=fix)
+        if known.setdefault(name, int(value)) != value:
+            found, fix = f"extents={{'{name}': {value}}}", f"leave {name} out of extents: the arrays say it"
+            raise error("E412", kernel=call.kernel.name, expected=f"{name} = {known[name]}", found=found, fix=fix)
     shapes = {}
     for view in call.kernel.views:
         if view.name in call.arrays:
@@ -136,6 +164,9 @@ def _array(view: ViewPlan, argument: Any) -> ArrayInfo:
     library = library_of(argument)
     if library is None:
         raise error("E409", parameter=view.name, found=type(argument).__name__)
+    if isinstance(argument, np.ma.MaskedArray):
+        fix = "pass what stands below the mask, array.data, or array.filled(value)"
+        raise error("E409", parameter=view.name, found="a masked array, whose mask a kernel would not see", fix=fix)
     info = library.read(argument)
     carried = library.carries_bits and info.dtype == CARRIERS.get(view.dtype)
     if info.dtype not in ACCEPTED[view.dtype] and not carried:
@@ -207,7 +238,7 @@ def _extents(kernel: KernelPlan, arrays: Mapping[str, ArrayInfo]) -> dict[str, i
             continue  # an output names the rest, or `extents` of `run`
         if shape(known) != extent:
             given = ", ".join(f"{part} = {known[part]}" for part in sorted(shape.names))
-            expected = f"{text} = {shape(known)}" + (f", for {given}" if given else "")
+            expected = f"{text} = {shape(known)}, for {given}" if given else text
             raise error("E404", parameter=name, axis=axis, expected=expected, found=str(extent))
     return known
 
@@ -246,6 +277,6 @@ def _check_strides(call: Call) -> None:
                     "E407",
                     parameter=view.name,
                     axis=axis,
-                    expected=f"{text} = {promised} elements",
+                    expected=f"{text} elements" if text == str(promised) else f"{text} = {promised} elements",
                     found=f"{step // view.itemsize} elements",
                 )

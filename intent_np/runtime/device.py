@@ -11,7 +11,7 @@ from intent_np.errors import error
 from intent_np.runtime.aliases import copied, extent, pairs, pointers, relation, spans
 from intent_np.runtime.arrays import CUPY, HOST, ArrayInfo, Library, as_numpy
 from intent_np.runtime.artifact import Artifact
-from intent_np.runtime.binding import Call, adopt_arguments, bind
+from intent_np.runtime.binding import Call, adopt_arguments, bind, mismatch
 from intent_np.runtime.direct import Patterns
 from intent_np.runtime.expressions import expression
 from intent_np.runtime.launch import Driver, Launch, Layout
@@ -65,11 +65,13 @@ class DeviceArtifact(Artifact):
 
     # ---- calls
 
-    def __call__(self, *arguments: Any) -> None:
-        if not self._patterns.call(arguments):
-            self._slow(arguments)
+    def __call__(self, *arguments: Any, **named: Any) -> None:
+        if named or not self._patterns.call(arguments):
+            self._slow(arguments, named)
 
-    def prepare(self, *arguments: Any) -> Callable[[], None]:
+    def prepare(self, *arguments: Any, **named: Any) -> Callable[[], None]:
+        if named:
+            raise mismatch(self.kernel, arguments, named)
         call, adopted = self._bind(arguments)
         if self._on_host(call):
             return functools.partial(self, *arguments)  # the copies belong to every run
@@ -78,7 +80,9 @@ class DeviceArtifact(Artifact):
             return functools.partial(self, *arguments)
         return PreparedLaunch(launch, values, adopted)
 
-    def _slow(self, arguments: Sequence[Any]) -> None:
+    def _slow(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> None:
+        if named:
+            raise mismatch(self.kernel, arguments, named)
         call, adopted = self._bind(arguments)
         if self._on_host(call):
             self._through_device(call, adopted)

@@ -9,7 +9,7 @@ from intent_np.errors import error
 from intent_np.runtime.aliases import copied, pairs, pointers, relation, spans
 from intent_np.runtime.arrays import HOST, NUMPY, ArrayInfo, Library, as_numpy, numpy_dtype
 from intent_np.runtime.artifact import Artifact
-from intent_np.runtime.binding import adopt_arguments, bind
+from intent_np.runtime.binding import adopt_arguments, bind, mismatch
 from intent_np.runtime.plan import KernelPlan, ScalarPlan
 from intent_np.target import Target
 
@@ -34,13 +34,11 @@ class HostArtifact(Artifact):
         self._positions = {one.name: index for index, one in enumerate(kernel.parameters)}
 
     def __call__(self, *arguments: Any, **named: Any) -> None:
-        self._refuse(arguments, named)
-        self._bound(*arguments)()
+        self.prepare(*arguments, **named)()
 
-    def prepare(self, *arguments: Any) -> Callable[[], None]:
-        return self._bound(*arguments)
-
-    def _bound(self, *arguments: Any) -> Callable[[], None]:
+    def prepare(self, *arguments: Any, **named: Any) -> Callable[[], None]:
+        if named:
+            raise mismatch(self.kernel, arguments, named)
         adopted, _ = adopt_arguments(self.kernel.parameters, arguments)
         call = bind(self.kernel, adopted)
         for name, info in call.arrays.items():

@@ -37,7 +37,21 @@ def scalar_value(parameter: ScalarPlan, value: Any) -> int | float:
         low, high = _integer_range(dtype)
         if low <= value <= high:
             return value
-    raise error("E411", parameter=parameter.name, dtype=dtype, found=f"{value!r} ({type(value).__name__})")
+    fix = f"pass the number in it: {parameter.name}.item()" if isinstance(value, np.ndarray) and value.size == 1 else ""
+    found = f"{value!r} ({type(value).__name__})"
+    raise error("E411", parameter=parameter.name, dtype=dtype, expected=_held_by(dtype), found=found, fix=fix)
+
+
+def _held_by(dtype: str) -> str:
+    """What a scalar parameter takes."""
+    if dtype == "bool":
+        return "True or False"
+    if dtype in _FLOAT_BITS:
+        return f"a float, or an int that {dtype} holds exactly" + (
+            f", of at most {_FLOAT_MAX[dtype]:g}" if dtype in _FLOAT_MAX else ""
+        )
+    low, high = _integer_range(dtype)
+    return f"an int from {low} to {high}"
 
 
 def _significant_bits(value: int) -> int:

@@ -20,7 +20,7 @@ from contextvars import ContextVar
 from functools import cached_property
 from typing import Any, Final
 
-from intent_np.errors import error
+from intent_np.errors import counted, error
 from intent_np.language.definition import plain
 from intent_np.language.signature import Constexpr, Parameter, parameters
 from intent_np.language.source import lines_of, read
@@ -56,8 +56,8 @@ class HostProgram:
             raise error(
                 "E401",
                 kernel=self.name,
-                expected_count=len(launched),
-                found_count=len(arguments),
+                takes=counted(len(launched), "argument"),
+                given=len(arguments),
                 signature=f"{self.name}({', '.join(launched)}), and constexprs by name",
                 found=f"{', '.join(unknown)} by name" if unknown else "",
             )

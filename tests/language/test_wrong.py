@@ -85,6 +85,14 @@ def even(x: I.In[I.f32, ("2 * N",)], y: I.Out[I.f32, ("2 * N",)], m: I.Constexpr
     y[:] = x[:]
 
 @intent.jit(target="reference")
+def filled(y: I.Out[I.f32, ("N",)]):
+    y[:] = 1.0
+
+@intent.jit(target="reference")
+def four(y: I.Out[I.f32, (4,)]):
+    y[:] = 1.0
+
+@intent.jit(target="reference")
 def moved(x: I.InOut[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
     y[:] = x[:]
     x[:] = 0.0
@@ -136,6 +144,26 @@ CALLS: list[tuple[str, str, str]] = [
     ("E415", "are both written and overlap", "moved(LONG[:8], LONG[4:])"),
     ("E602", "did you mean 'cpu'?", "intent.compile(KERNEL, target='gpu')"),
     ("E005", "no kernel", "intent.compile(None)"),
+    ("E005", "'softmax' is no kernel", "intent.compile('softmax')"),
+    ("E006", "did you mean 'target'?", "intent.compile(KERNEL, tgt='cpu')"),
+    ("E006", "did you mean 'target'?", "intent.jit(tgt='cpu')"),
+    ("E006", "CompileOptions(check=True)", "intent.compile(KERNEL, target='cpu', options={'check': True})"),
+    ("E401", "by position, not X by name", "scaled(X=X)"),
+    ("E401", "choose K where it is compiled", "scaled(X, Y, 2.0, K=2)"),
+    ("E401", "choose K where it is compiled", "scaled(X, Y, 2.0, 2)"),
+    ("E401", "takes 3 arguments by position", "intent.compile(KERNEL, target='sm_90')(X, Y, 2.0, K=2)"),
+    ("E401", "all by position", "intent.compile(KERNEL, target='sm_90').prepare(X, out=Y)"),
+    ("E401", "all by position", "scaled.prepare(X, out=Y)"),
+    ("E409", "a masked array", "scaled(np.ma.masked_array(X, mask=X > 0), Y, 2.0)"),
+    ("E411", "s.item()", "scaled(X, Y, np.array(2.0))"),
+    ("E411", "a float, or an int that f32 holds exactly", "scaled(X, Y, 2**60 + 1)"),
+    ("E410", "a whole number of 0 or more", "filled.run(extents={'N': -1})"),
+    ("E410", "a whole number of 0 or more", "filled.run(extents={'N': 2.5})"),
+    ("E410", "a whole number of 0 or more", "filled.run(extents={'N': 10**30})"),
+    ("E006", "extents is a mapping, not 3", "filled.run(extents=3)"),
+    ("E419", "shape (4611686018427387904,)", "filled.run(extents={'N': 2**62})"),
+    ("E412", "leave N out of extents", "quick.run(X, 2.0, extents={'N': 4})"),
+    ("E404", "expected: 4\n", "four(LONG)"),
 ]  # fmt: skip
 
 
