@@ -235,6 +235,11 @@ def error(
     return made
 
 
+def article(noun: str) -> str:
+    """The noun with its article: `a float`, `an int`."""
+    return f"{'an' if noun[:1] in 'aeiouAEIOU' else 'a'} {noun}"
+
+
 def counted(n: int, word: str) -> str:
     """`1 name`, `2 names`."""
     return f"{n} {word}{'' if n == 1 else 's'}"

@@ -170,7 +170,7 @@ ROWS = (
         "E123",
         COMPILE,
         "the loop has no end",
-        "Its condition is always true, and nothing in its body leaves it: a launch that does not end is never right.",
+        "Nothing ends it once its condition holds: a launch that does not end is never right.",
         "leave it with break or return, or give it a condition that changes",
     ),
     ErrorCode(

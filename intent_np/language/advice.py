@@ -67,15 +67,25 @@ _INSTEAD = {
 _BY_NAME = {name: text for names, text in _INSTEAD.items() for name in names.split()}
 
 
+_ATOMICS = {"cas": "compare_exchange", "xchg": "exchange", "and": "and_", "or": "or_"}  # as they are called elsewhere
+
+
 def foreign(name: str) -> str:
     """What to write instead of a name that is common elsewhere; empty for other names."""
-    if name.startswith("atomic_") and (member := f"atomic.{name.removeprefix('atomic_')}") in OPERATIONS:
+    if name.startswith("atomic_") or name in _ATOMICS:
+        bare = name.removeprefix("atomic_")
+        member = f"atomic.{_ATOMICS.get(bare, bare)}"
+        if member not in OPERATIONS:
+            return ""
         return f"use {OPERATIONS[member].usage}"
     return _BY_NAME.get(name, "")
 
 
 def instead(name: str) -> str:
     """The same, or the operation of that name."""
+    if name in ("random", "rand", "uniform", "normal", "randn"):
+        member = {"normal": "normal", "randn": "normal"}.get(name, "uniform")
+        return f"use I.random.{member}(seed, counter)"
     if f"reduce.{name}" in OPERATIONS:
         return f"use I.reduce.{name}(value, axis=...)"
     return foreign(name) or (f"use {OPERATIONS[name].usage}" if name in OPERATIONS else "")

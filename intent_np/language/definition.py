@@ -13,7 +13,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-from intent_np.errors import error
+from intent_np.errors import article, error
 from intent_np.rules.simplify import substitute
 from intent_np.terms.core import Term, named
 from intent_np.terms.index import Apply, Param, Value, const, le
@@ -89,9 +89,8 @@ class Kernel(Callee):
             v = constexprs.get(n, p.default)
             if not p.accepts(v):
                 kind = getattr(p.type, "__name__", p.type)
-                raise error(
-                    "E111", span, name=n, expected=f"a value of type {kind}", found=f"{v!r}, a {type(v).__name__}"
-                )
+                found = f"{v if isinstance(v, enum.Enum) else repr(v)}, {article(type(v).__name__)}"
+                raise error("E111", span, name=n, expected=f"a value of type {kind}", found=found)
             values[n] = v if not isinstance(v, int) or isinstance(v, enum.Enum) else p.type(v)
         return values
 

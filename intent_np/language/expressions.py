@@ -6,11 +6,14 @@ import ast
 import builtins
 import enum
 import keyword
+import numbers
 import types
 from collections.abc import Sequence
 from typing import Any
 
-from intent_np.errors import IntentError, suggestion
+import numpy as np
+
+from intent_np.errors import IntentError, article, suggestion
 from intent_np.terms.core import find
 from intent_np.terms.dtypes import DType
 from intent_np.terms.index import Const, Value
@@ -141,6 +144,9 @@ def _extent(f: Frame, name: str) -> str:
 _BUILTIN_HINTS = {
     "sum": "use I.reduce.sum(value, axis=...)",
     "sorted": "use I.sort(value, axis=-1)",
+    "divmod": "use a // b and a % b",
+    "tuple": "write the components: (a, b); slices and + of tuples give tuples",
+    "list": "write a tuple: (a, b)",
     "print": 'use I.debug_print("x = {}", x), which the reference prints',
 }
 
@@ -161,13 +167,27 @@ def _uncapturable(name: str, v: Any) -> IntentError:
     library, _, last = name.rpartition(".")
     if library == "intent_np.language":
         return fail("E102", construct=f"I.{last} in the body of a kernel", suggestion="write it in the signature")
+    if isinstance(v, type) and not library:
+        hint = "hold constants in names of the module, or in a class that is derived from I.Enum"
+        return fail("E102", construct=f"the Python class {name}", suggestion=hint)
     if callable(v):
-        own = "decorate it with @intent.fn"
-        if not library and not isinstance(v, types.FunctionType):
-            own = "use the operations of intent_np.language"
-        return fail("E102", construct=f"the Python function {name}", suggestion=instead(last) if library else own)
-    fix = f"make it a tuple, or pass {name} as a parameter" if isinstance(v, list) else ""
-    return fail("E105", name=name, found=f"a {type(v).__name__}", fix=fix)
+        own = "decorate it with @intent.fn" if isinstance(v, types.FunctionType) else "write a helper, @intent.fn"
+        hint = instead(last) or "compute it outside, and pass it as a parameter" if library else own
+        return fail("E102", construct=f"the Python function {name}", suggestion=hint)
+    fix = ""
+    if isinstance(v, list):
+        fix = f"make it a tuple, or pass {name} as a parameter"
+    elif isinstance(v, np.generic | numbers.Number):
+        kind = "int" if isinstance(v, np.integer) else "float"
+        fix = f"make it a Python number, {last} = {kind}({last}), or pass it as a parameter"
+    found = f"a tuple that holds {_inside(v)}" if isinstance(v, tuple) else article(type(v).__name__)
+    return fail("E105", name=name, found=found, fix=fix)
+
+
+def _inside(v: tuple[Any, ...]) -> str:
+    """What of a tuple is no constant."""
+    part = next(x for x in v if not _capturable(x))
+    return _inside(part) if isinstance(part, tuple) else article(type(part).__name__)
 
 
 def _capturable(v: Any) -> bool:

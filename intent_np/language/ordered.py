@@ -301,6 +301,13 @@ class _Attempt:
                 made.append(_Carry(exits.RESULT, state, blank(x), select(returned, x, state)))
         return made
 
+    def _progresses(self, kept: list[_Carry]) -> bool:
+        """Whether an iteration may change the condition of a `while`."""
+        changed = {c.state for c in kept if c.end is not c.state}
+        touched = {written(t) for t in performed(*self.effects)}
+        asked = list(find(self.asked, (State, Read)))
+        return any(t in changed or isinstance(t, Read) and t.view in touched for t in asked)
+
     def _loop(self, kept: list[_Carry], flags: list[_Carry]) -> dict[str, Any]:
         """Emit the loop over its carries; what their names mean behind it."""
         gone = tuple(c.state for c in flags if c.name in exits.FLAGS)
@@ -310,6 +317,8 @@ class _Attempt:
             condition = negated(any_gone) if condition is None else select(any_gone, const(False, bool_), condition)
         if condition is None and self.head.point is None:
             raise fail("E123")
+        if self.head.point is None and not gone and not self._progresses(kept):
+            raise fail("E123", found="a condition that no iteration changes")
         carries = [*kept, *flags]
         if not carries and not self.effects and self.head.point is not None:
             return {}

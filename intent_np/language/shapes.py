@@ -68,6 +68,10 @@ def axis_of(v: Any, rank: int) -> int:
     """An axis as written, negative from the end."""
     v = static(v)
     if not isinstance(v, int) or isinstance(v, bool):
+        operand = isinstance(v, float) or isinstance(v, Value) and (is_tensor(v) or not v.type.is_integer)
+        fix = "write the axis as a number, or make it an I.Constexpr[int]"
+        if operand:
+            fix = "write the axis as a number; two operands are combined by a + b, or I.maximum(a, b)"
         raise fail(
             "E206",
             axis=describe(v),
@@ -75,7 +79,7 @@ def axis_of(v: Any, rank: int) -> int:
             low=-rank,
             high=rank - 1,
             expected="one axis that is known when compiling",
-            fix="write the axis as a number, or make it an I.Constexpr[int]",
+            fix=fix,
         )
     if not -rank <= v < rank:
         raise fail("E206", axis=v, rank=rank, low=-rank, high=rank - 1)

@@ -236,7 +236,9 @@ def _assert(f: Frame, test: ast.expr, message: ast.expr | None) -> None:
         raise fail("E102", construct="assert on a runtime value", suggestion="assert what is known when compiling")
     if not truth(held):
         text = message.value if isinstance(message, ast.Constant) else ast.unparse(test)
-        raise fail("E119", text=text)
+        names = dict.fromkeys(n.id for n in ast.walk(test) if isinstance(n, ast.Name))
+        known = [f"{n} = {describe(f.names[n])}" for n in names if is_literal(f.names.get(n))]
+        raise fail("E119", text=text, found=", ".join(known))
 
 
 def assigned(body: Sequence[ast.stmt]) -> list[str]:
