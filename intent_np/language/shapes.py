@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from intent_np.rules.simplify import simplify
-from intent_np.terms.dtypes import DType
+from intent_np.terms.dtypes import DType, i32, i64, index
 from intent_np.terms.index import Const, Value, apply, const
 from intent_np.terms.logical import Filled, Reshape, Transpose, element, shape_of
 
@@ -68,7 +68,7 @@ def axis_of(v: Any, rank: int) -> int:
     """An axis as written, negative from the end."""
     v = static(v)
     if not isinstance(v, int) or isinstance(v, bool):
-        operand = isinstance(v, float) or isinstance(v, Value) and (is_tensor(v) or not v.type.is_integer)
+        operand = isinstance(v, float) or isinstance(v, Value) and (is_tensor(v) or v.type not in (index, i32, i64))
         fix = "write the axis as a number, or make it an I.Constexpr[int]"
         if operand:
             fix = "write the axis as a number; two operands are combined by a + b, or I.maximum(a, b)"
