@@ -89,6 +89,24 @@ def test_a_value_is_what_it_was_when_it_was_read(everywhere):
 
 
 @intent.kernel
+def bits_before_and_after(x: I.InOut[I.f32, ("M", 8)], y: I.Out[I.i32, ("M", 8)]):
+    bits = I.bitcast(x[:, :], I.i32) * 2
+    bits -= -4
+    x[:, 2:5] = 2.0
+    y[:, :] = bits
+
+
+def test_a_value_of_other_bits_is_what_it_was_too(everywhere):
+    x = RNG.standard_normal((5, 8)).astype(np.float32)
+    y, was = np.zeros((5, 8), np.int32), x.copy()
+    everywhere(bits_before_and_after, x, y)
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(y, was.view(np.int32) * np.int32(2) + np.int32(4))
+    was[:, 2:5] = 2
+    np.testing.assert_array_equal(x, was)
+
+
+@intent.kernel
 def doubled(x: I.In[I.i32, ("N",)], y: I.Out[I.i32, ("N",)]):
     y[:] = x[:] * 2
 

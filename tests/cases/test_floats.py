@@ -130,7 +130,7 @@ def losses(
     gradient[:, :] = I.select(valid[:, None], step / I.maximum(count, 1.0), 0.0)
 
 
-@pytest.mark.parametrize("size", [7, 100, 1031])
+@pytest.mark.parametrize("size", [7, 100, 1031, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_one_finite_logit_has_no_loss(everywhere, size):
     x = np.full((2, size), -INF, np.float32)
     x[:, size // 2] = 3.5, -8.0
@@ -139,6 +139,15 @@ def test_one_finite_logit_has_no_loss(everywhere, size):
     everywhere(losses, x, label, loss, gradient, mean)
     assert loss.tolist() == [0, 0]
     assert mean == 0
+    assert not gradient.any()
+
+
+def test_one_finite_logit_of_many_has_no_loss():
+    x, label = np.full((1, 100_000), -INF, np.float32), np.int32([50_000])
+    x[0, 50_000] = 0.25
+    loss, gradient, mean = np.ones(1, np.float32), np.ones((1, 100_000), np.float32), np.ones((), np.float32)
+    intent.compile(losses, target="reference")(x, label, loss, gradient, mean)
+    assert (loss[0], mean) == (0, 0)
     assert not gradient.any()
 
 

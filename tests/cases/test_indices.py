@@ -1,5 +1,7 @@
 """Indices and sizes: offsets past 2**31, positions from the end, nothing at all, extents that are no power of two."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -62,6 +64,43 @@ def test_the_class_of_a_call_has_offsets_that_hold_its_elements(elements, bits):
 @intent.kernel
 def copied(x: I.In[I.f16, ("M", "N")], y: I.Out[I.f16, ("M", "N")]):
     y[:, :] = x[:, :]
+
+
+def test_a_matrix_of_more_than_2_to_the_31_elements_is_addressed_in_64_bits():
+    """Where the class of a call says so, the number of an instance is widened before anything is multiplied by it."""
+    plan = Compilation(copied, SM_90, {}, intent.CompileOptions()).plan
+    x, y = np.empty((40960, 128256), np.float16), np.empty((40960, 128256), np.float16)
+    wide = classify(plan, bind(plan, (x, y)).facts())
+    assert wide.index_bits == 64
+    assert classify(plan, bind(plan, (x[:100], y[:100])).facts()).index_bits == 32
+    for holds, widened in ((wide, True), (replace(wide, index_bits=32), False)):
+        compilation = Compilation(copied, SM_90, {}, intent.CompileOptions())
+        launch, _ = compilation.launch(holds)
+        with compilation.arena:
+            source = print_triton(launch.function)
+        assert source.count("tl.program_id(") == 1
+        assert ("tl.program_id(0).to(tl.int64)" in source) == widened
+
+
+@intent.kernel
+def one_token(x: I.In[I.u8, ("B", "T", "H", "K")], t: I.index, y: I.Out[I.u8, ("B", "H", "K")]):
+    y[:, :, :] = x[:, t, :, :] if t >= 0 and t < x.shape[1] else I.zeros(y.shape, I.u8)
+
+
+@pytest.mark.parametrize("target", ["reference", "cpu"])
+def test_the_first_token_past_2_to_the_31_is_that_of_a_batch_of_one(target):
+    """((B - 1) T H + (H - 1)) K is past 2**31 - 1; each sequence on its own is far below it."""
+    x = np.zeros((3, 2**20, 16, 64), np.uint8)  # mapped: a token of a sequence is 2**30 elements behind the last one
+    for b, t in ((0, 0), (1, 2**20 - 1), (2, 0), (2, 2**20 - 1)):
+        x[b, t] = np.arange(16 * 64).reshape(16, 64) % 251 + b
+    kernel = intent.compile(one_token, target=target)
+    for t in (0, 2**20 - 1):
+        y, single = np.ones((3, 16, 64), np.uint8), np.ones((1, 16, 64), np.uint8)
+        kernel(x, t, y)
+        np.testing.assert_array_equal(y, x[:, t])
+        for b in range(3):
+            kernel(x[b : b + 1], t, single)
+            np.testing.assert_array_equal(single[0], y[b])
 
 
 def test_strides_count_towards_the_offsets():
@@ -136,6 +175,29 @@ def test_an_index_that_is_not_proved_inside_is_refused():
     assert caught.value.code == "E301"
 
 
+@pytest.mark.parametrize("place", [5, -6, 2**31, -(2**31) - 1])
+def test_a_known_index_outside_is_refused(place):
+    @intent.kernel
+    def element(x: I.In[I.f32, (5,)], y: I.Out[I.f32, (1,)]):
+        y[0] = x[place]
+
+    with pytest.raises(intent.CompileError) as caught:
+        element.capture()
+    assert caught.value.code == "E308"
+
+
+@intent.kernel
+def promised(x: I.In[I.f32, ("M",)], at: I.In[I.i64, ("N",)], y: I.Out[I.f32, ("N",)]):
+    y[:] = x[I.assume_in_bounds(at[:], x)]
+
+
+@pytest.mark.parametrize("outside", [5, -1, -6])
+def test_an_index_that_breaks_its_promise_is_found(found, outside):
+    """Negative ones too: what is known when running counts from 0 alone."""
+    x, y = np.arange(5, dtype=np.float32), np.zeros(2, np.float32)
+    assert set(found(promised, x, np.int64([0, outside]), y)) == {"E502", "E510"}
+
+
 @intent.kernel
 def last_column(m: I.In[I.f32, ("M", 1)], y: I.Out[I.f32, ("M",)], z: I.Out[I.f32, (2,)]):
     for i in I.parallel(I.domain(0, m.shape[0])):
@@ -201,7 +263,7 @@ def places(x: I.In[I.f32, ("A", "B", "C")], best: I.Out[I.index, ("A", "C")], le
     least[:, :] = low
 
 
-@pytest.mark.parametrize("shape", [(3, 101, 5), (2, 20, 1), (1, 1, 3), (2, 64, 4)])
+@pytest.mark.parametrize("shape", [(37, 101, 53), (3, 101, 5), (32, 20, 1), (1, 1, 3), (2, 64, 4)])
 def test_places_of_extremes_along_a_middle_axis_of_any_extent(everywhere, shape):
     x = np.random.default_rng(1).integers(-9, 0, shape).astype(np.float32)  # below every padding, with ties
     best, least = np.zeros((2, shape[0], shape[2]), np.int64)

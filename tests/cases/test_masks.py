@@ -116,6 +116,32 @@ def test_rows_of_heads_are_normalized(everywhere, shape):
 
 
 @intent.kernel
+def normalized_backward(
+    x: I.In[I.f32, ("N", "D")], g: I.In[I.f32, ("N", "D")], w: I.In[I.f32, ("D",)],
+    dx: I.Out[I.f32, ("N", "D")], dw: I.Out[I.f32, ("D",)],
+):  # fmt: skip
+    D = I.cast(x.shape[1], I.f32)
+    v, weighted = x[:, :], g[:, :] * w[:]
+    scale = I.rsqrt(I.reduce.sum(v * v, axis=1, keepdims=True) / D + 1e-6)
+    along = I.reduce.sum(weighted * v, axis=1, keepdims=True)
+    dx[:, :] = scale * (weighted - v * (along * scale * scale / D))
+    dw[:] = I.reduce.sum(g[:, :] * v * scale, axis=0)
+
+
+@pytest.mark.parametrize("shape", [(5, 96), (3, 128), (1, 1), (33, 7)])
+def test_gradients_of_a_normalization_whose_row_no_tile_divides(everywhere, shape):
+    x, g = (RNG.standard_normal(shape).astype(np.float32) for _ in range(2))
+    w = RNG.standard_normal(shape[1]).astype(np.float32)
+    dx, dw = np.zeros(shape, np.float32), np.zeros(shape[1], np.float32)
+    everywhere(normalized_backward, inside(shape, x), inside(shape, g), inside(w.shape, w), dx, dw)
+    a, b, c = (v.astype(np.float64) for v in (x, g, w))
+    scale = 1 / np.sqrt((a * a).mean(1, keepdims=True) + 1e-6)
+    want = scale * (b * c - a * (b * c * a).mean(1, keepdims=True) * scale**2)
+    np.testing.assert_allclose(dx, want, rtol=2e-4, atol=2e-5)
+    np.testing.assert_allclose(dw, (b * a * scale).sum(0), rtol=2e-4, atol=2e-5)
+
+
+@intent.kernel
 def merged_partials(p: I.In[I.f32, ("S", "D")], m: I.In[I.f32, ("S",)], y: I.Out[I.f32, ("D",)]):
     top = I.reduce.max(m[:], axis=0)
     weight = I.select(m[:] > -1e30, I.exp(m[:] - top), 0.0)
@@ -123,12 +149,13 @@ def merged_partials(p: I.In[I.f32, ("S", "D")], m: I.In[I.f32, ("S",)], y: I.Out
     y[:] = I.reduce.sum(part, axis=0) / I.reduce.sum(weight, axis=0)
 
 
-def test_partial_results_of_weight_minus_infinity_contribute_nothing(everywhere):
-    p, m = np.full((128, 5), np.nan, np.float32), np.full(128, -np.inf, np.float32)
-    p[77], m[77] = np.arange(5), -3.0
-    y = np.zeros(5, np.float32)
+@pytest.mark.parametrize("d", [5, 128])
+def test_partial_results_of_weight_minus_infinity_contribute_nothing(everywhere, d):
+    p, m = np.full((128, d), np.nan, np.float32), np.full(128, -np.inf, np.float32)
+    p[77], m[77] = np.arange(d), -3.0
+    y = np.zeros(d, np.float32)
     everywhere(merged_partials, p, m, y)
-    assert y.tolist() == [0, 1, 2, 3, 4]
+    assert y.tolist() == list(range(d))
 
 
 @intent.kernel

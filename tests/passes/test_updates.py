@@ -13,6 +13,7 @@ from intent_np.terms.parse import parse
 from intent_np.terms.text import show
 from intent_np.testing import validation as v
 from intent_np.testing.triton_interpreter import unavailable
+from tests.sources import executed
 
 from .printed import BLOCKS, by_reference, printed
 
@@ -199,3 +200,29 @@ def test_a_read_ahead_of_an_update_sees_what_was_there(which: str) -> None:
     for call in range(len(EXTENTS["N"])):
         given = arguments(read_ahead, call, launch_class.divisor)
         assert (found := v.validate(read_ahead, given, launch_class, made=made)), found
+
+
+BOTH = ("relaxed", "acquire", "release", "acq_rel")
+ORDERS = {
+    "load": ("relaxed", "acquire"), "store": ("relaxed", "release"), "exchange": BOTH, "add": BOTH, "max": BOTH,
+    "min": BOTH, "and_": BOTH, "or_": BOTH, "xor": BOTH, "compare_exchange": BOTH,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("operation", ORDERS)
+def test_the_order_of_an_access_is_that_of_its_instruction(operation: str) -> None:
+    """Each order that the manual has is the one that is printed; every other one is refused."""
+    brings = {"load": "", "compare_exchange": ", expected=1, desired=2"}.get(operation, ", value=1")
+    keeps = "" if operation == "store" else "y[0] = "
+    found = ".old_value" if operation == "compare_exchange" else ""
+    for order in (*BOTH, "seq_cst"):
+        access = f'{keeps}I.atomic.{operation}(y, index=1{brings}, order="{order}"){found}'
+        kernel = executed(f"@intent.kernel\ndef kernel(y: I.InOut[I.i32, (4,)]):\n    {access}\n")["kernel"]
+        if order in ORDERS[operation]:
+            lines = [line for line in printed(kernel).source.splitlines() if "sem=" in line]
+            assert len(lines) == 1
+            assert f'sem="{order}"' in lines[0]
+        else:
+            with pytest.raises(intent.CompileError) as refused:
+                kernel.capture()
+            assert refused.value.code == "E310"
