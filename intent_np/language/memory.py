@@ -48,7 +48,7 @@ def scatter_unique(dest: Any, index: Any, value: Operand, valid: Operand = None)
 def scatter_reduce(
     dest: Any, index: Any, value: Operand, combine: Any, valid: Operand = None, combine_operands: Any = ()
 ) -> None:
-    """`dest[index] = combine(dest[index], value)` for each lane that is `valid`; lanes and points may meet.
+    """`dest[index] = combine(dest[index], value)` for each lane that is `valid`.
 
     `combine(a, b, *combine_operands)` is an operation such as `I.maximum` or a helper, associative and commutative, of
     two scalars of the element's dtype."""
