@@ -26,6 +26,7 @@ from .passes.emit import emit
 from .passes.form_groups import form_groups, serial_remarks
 from .passes.loading import passes_of
 from .passes.pipeline import PIPELINE, Trace, adding, extended, run
+from .permissions import NUMERICS, Lines, note, replaced
 from .plans import bound_class, kernel_plan, target_term, variant_plan
 from .rules.loading import admitted
 from .rules.rule_set import using
@@ -38,12 +39,6 @@ from .terms.core import Arena
 from .terms.launch import constants, divisibility, signature
 from .terms.text import show
 
-NUMERICS: Final = {
-    "strict": (),
-    "relaxed_normalization": ("relaxed_normalization",),
-    "relaxed_algebra": ("relaxed_algebra",),
-    "relaxed": ("relaxed_algebra", "relaxed_normalization"),
-}
 SHARED_LEVELS: Final = ("logical", "normal")
 
 
@@ -163,7 +158,7 @@ class Compilation:
         self.texts: dict[str, str] = {}
         self.front = Trace()  # the passes that every variant shares
         self.remarks: dict[Remark, None] = {}
-        self.used: set[str] = set()  # permissions that changed the program
+        self.used: Lines = {}  # permissions that changed the program
         self.rules = admitted(options.rules, options.without_rules)
         self.more_passes = passes_of(options.more_passes)
         with self.arena, using(self.rules):
@@ -188,14 +183,13 @@ class Compilation:
         def observed(step: Pass, result: Any) -> None:
             nonlocal before
             if step.permission and result is not before:
-                self.used.add(step.permission)
+                note(self.arena.used, step.permission, replaced(before, result))
             before = result
             if step is form_groups:  # keep what it has to say to the author
                 self.remarks |= dict.fromkeys(r for g in result.groups if g.serial for r in serial_remarks(g))
             elif step is emit:
                 self.remarks |= dict.fromkeys(copy_remarks(result))
             self.remarks |= self.arena.remarks
-            self.used |= self.arena.used
             if watching is not None:
                 watching(step, result)
 
@@ -256,7 +250,8 @@ class Compilation:
                 program = self.lowered(self.normal, options=options, trace=trace, stop_after=last, after=LAST_OF_ALL)
                 self.texts |= levels(trace, self.steps)
         machine = executor(self.plan, self.target, program, self.arena, checking=self.options.check)
-        return self.said(HostArtifact(self.plan, self.target, machine, texts=self.texts, facts=self.facts))
+        facts = {**self.facts, "permitted": self.permitted()}
+        return self.said(HostArtifact(self.plan, self.target, machine, texts=self.texts, facts=facts))
 
     # ---- GPU targets
 
@@ -280,6 +275,14 @@ class Compilation:
             launch = self.lowered(self.normal, options=options, trace=trace, after=LAST_OF_ALL)
             return launch, levels(trace, self.steps)
 
+    def permitted(self) -> dict[str, list[int]]:
+        """Permissions that passes took up since this was asked last, with the author's lines."""
+        found = {name: sorted(lines) for name, lines in sorted(self.arena.used.items())}
+        for name, lines in found.items():
+            note(self.used, name, lines)
+        self.arena.used.clear()
+        return found
+
     def variant(self, holds: VariantClass) -> Variant:
         """Compile one variant: from `bind_class` to a cubin."""
         from .backends.triton.compiler import compile_source
@@ -295,7 +298,7 @@ class Compilation:
                 launch.function.num_warps, launch.function.num_stages, folder, spans=printer.spans,
             )  # fmt: skip
         with self.lock, self.arena:
-            plan = variant_plan(launch, holds, compiled)
+            plan = variant_plan(launch, holds, compiled, self.permitted())
         return Variant(plan, compiled.cubin, compiled.ptx, source, texts)
 
 

@@ -145,8 +145,8 @@ def arguments(launch: Launch) -> tuple[Argument, ...]:
     return tuple(out)
 
 
-def variant_plan(launch: Launch, holds: VariantClass, compiled: Any) -> VariantPlan:
-    """How a variant is launched, from its ABI and what the lower compiler made of it."""
+def variant_plan(launch: Launch, holds: VariantClass, compiled: Any, permitted: dict[str, list[int]]) -> VariantPlan:
+    """How a variant is launched, from its ABI and what the lower compiler made of it; permissions that it uses."""
     return VariantPlan(
         holds=holds,
         entry=compiled.entry,
@@ -158,5 +158,10 @@ def variant_plan(launch: Launch, holds: VariantClass, compiled: Any) -> VariantP
         scratch_bytes=compiled.scratch_bytes,
         slack=max((p.value for p in launch.constexprs), default=0),
         identical=same_arrays(a.view for a in launch.arguments if isinstance(a, PointerArgument)),
-        facts={"registers": compiled.registers, "stack": compiled.stack_bytes, **compiled.metadata},
+        facts={
+            "registers": compiled.registers,
+            "stack": compiled.stack_bytes,
+            **compiled.metadata,
+            "permitted": permitted,
+        },
     )

@@ -42,7 +42,7 @@ def fuzz(
     """
     from intent_np.cli import FAILED
     from intent_np.cli.output import print_json
-    from intent_np.compiler import NUMERICS
+    from intent_np.permissions import NUMERICS
     from intent_np.testing.campaign import Campaign, Settings
     from intent_np.testing.oracles import DEFAULT, ORACLES
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import Remark, error
+from ..permissions import lines_below, note
 from ..terms.core import arena, find, replace
 from ..terms.grouped import GROUPED, Group, GroupedProgram
 from ..terms.normal import Region
@@ -72,7 +73,8 @@ def choose_plan(
             groups.append(g)
             continue
         new = applied(chosen.plan, g, (getattr(p, "name", "") for p in parameters))
-        arena().used |= new.used
+        for permission in new.used:
+            note(arena().used, permission, lines_below(g))
         parameters += new.buffers
         groups.append(new.group)
     planned: Any = replace(program, groups=tuple(groups), parameters=parameters)

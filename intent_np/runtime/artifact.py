@@ -133,6 +133,7 @@ class Artifact(ABC):
             plan = variant.plan
             lines.append(f"variant {plan.name}: grid {' * '.join(plan.grid)}, {plan.num_warps} warps")
             lines += [f"    {line}" for line in _described(plan)]
+        lines += _permitted(self.facts.get("permitted", {}))
         lines += [remark.render() for remark in self.remarks]
         return "\n".join(lines)
 
@@ -184,6 +185,12 @@ def _allocated(library: Library, name: str, shape: tuple[int, ...], *rest: Any) 
         raise error("E419", parameter=name, found=f"shape {shape}", detail=str(problem)) from None
 
 
+def _permitted(used: Mapping[str, Sequence[int]]) -> Iterator[str]:
+    """Each permission that was taken up, with the author's lines that it was for."""
+    for name, lines in used.items():
+        yield f"{name} for line{'s'[: len(lines) > 1]} {', '.join(map(str, lines))}" if lines else f"{name} used"
+
+
 def _described(plan: VariantPlan) -> Iterator[str]:
     """What a variant promises itself about its calls, and what it uses."""
     holds = plan.holds
@@ -200,5 +207,6 @@ def _described(plan: VariantPlan) -> Iterator[str]:
     if holds.copied:
         yield f"{', '.join(holds.copied)} copied first, where outputs share their memory"
     yield f"{holds.index_bits}-bit offsets, {plan.shared_bytes} bytes of shared memory a block"
+    yield from _permitted(plan.facts.get("permitted", {}))
     if plan.facts:
         yield ", ".join(f"{name} {value}" for name, value in plan.facts.items() if not isinstance(value, dict))

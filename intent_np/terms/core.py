@@ -48,7 +48,8 @@ else:
 
 class Arena:
     """Where terms are interned, one a compilation: `with Arena(): ...`.  Names and spans sit beside identity, and so do
-    the facts that were proved about terms, and what passes have to say: remarks, and permissions that they used.
+    the facts that were proved about terms, and what passes have to say: remarks, and permissions that they used, with
+    the lines for which they did.
     `members` are the terms and `programs` the programs that were found to be of a language; `orders` are the last long
     walks."""
 
@@ -63,7 +64,7 @@ class Arena:
         self.names: dict[Term, str] = {}
         self.spans: dict[Term, tuple[Any, ...]] = {}
         self.remarks: dict[Any, None] = {}
-        self.used: set[str] = set()
+        self.used: dict[str, set[int]] = {}
 
     def __enter__(self) -> Arena:
         _OUTER.set((*_OUTER.get(), _ARENA.get()))

@@ -8,9 +8,9 @@ import numpy as np
 
 import intent_np as intent
 import intent_np.language as I
-from intent_np.compiler import NUMERICS
 from intent_np.numerics import storage
 from intent_np.passes.pipeline import run
+from intent_np.permissions import NUMERICS
 from intent_np.planning.cheapest import Pick
 from intent_np.planning.problem import Limits, Problem
 from intent_np.planning.saturate import Saturated, saturate

@@ -52,8 +52,8 @@ def chosen(kernel: Any, sizes: Mapping[str, int], numerics: str = "strict", poli
 
 
 def grouped(kernel: Any, numerics: str = "strict") -> Any:
-    from intent_np.compiler import NUMERICS
     from intent_np.passes.pipeline import run
+    from intent_np.permissions import NUMERICS
 
     return run(kernel.capture({}, permissions=NUMERICS[numerics]), stop_after="form_groups")
 
