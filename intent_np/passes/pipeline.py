@@ -31,6 +31,7 @@ from .find_in_place import find_in_place
 from .form_groups import form_groups
 from .forward_stores import forward_stores
 from .inline_calls import inline_calls
+from .keep_prefixes import keep_prefixes
 from .keep_states import keep_states
 from .lay_out_buffers import lay_out_buffers
 from .legalize_dot import legalize_dot
@@ -49,6 +50,7 @@ from .share_traversals import share_traversals
 from .spread_members import spread_members
 from .stage_stores import stage_stores
 from .step_algebra import fold_exponentials, scale_out_of_maximum
+from .step_members import step_members
 
 PIPELINE: tuple[Pass, ...] = (
     # logical
@@ -62,6 +64,8 @@ PIPELINE: tuple[Pass, ...] = (
     find_in_place,
     bind_class,
     keep_states,
+    step_members,
+    keep_prefixes,
     stage_stores,
     form_groups,
     # grouped
