@@ -33,7 +33,8 @@ from ..terms.normal import (
 )  # fmt: skip
 from ..terms.ordered import Rewritten, asked_for, evaluated
 from ..terms.updates import Found
-from .lower_regions import Positions, refused
+from .keep_carries import Moved
+from .lower_regions import Positions
 from .lower_updates import UpdateLowering
 
 Place = tuple[int, Positions]  # a carry, and which of its elements
@@ -41,7 +42,7 @@ Wanted = dict[L.Ordered, dict[Place, frozenset[Any]]]
 """The states of each loop, with the axes that each varies along."""
 
 MOST = 32
-"""States of one loop; one that asks for more moves the elements of what it carries."""
+"""States of one loop; one that asks for more moves the elements of what it carries, which are kept in memory."""
 
 
 class LoopLowering(UpdateLowering):
@@ -84,12 +85,9 @@ class LoopLowering(UpdateLowering):
         """The number of a state, and the axes that it varies along."""
         known = self.wanted.setdefault(loop, {})
         if place not in known:
-            if any(turn in p.needs or behind(p) or self._elsewhere(p, loop) for p in place[1]):
-                raise refused(v, "a carried tensor at an index that is known only inside of or behind the loop")
-            if any(isinstance(a, Part) for p in place[1] for a in p.lanes):
-                raise refused(v, "a carried tensor that a region reads along its axis")
-            if len(known) >= MOST:
-                raise refused(v, "a carried tensor whose elements each iteration moves")
+            late = any(turn in p.needs or behind(p) or self._elsewhere(p, loop) for p in place[1])
+            if late or len(known) >= MOST or any(isinstance(a, Part) for p in place[1] for a in p.lanes):
+                raise Moved((loop.name, place[0]), v)  # known inside of the loop alone, or moved, or read by a region
             known[place] = frozenset().union(*(p.lanes for p in place[1]))
         return list(known).index(place), known[place]
 
@@ -116,8 +114,10 @@ class LoopLowering(UpdateLowering):
         runs = None if turn.axis is None else node(lt(turn.axis.lo, turn.axis.hi))
         holds = conjunction(runs, condition)
         self.entered = (*self.entered, (turn, holds))
-        effects = self.effects(e.body, guards)
+        kept = dict(self.kept)
+        effects = [*self.effects(e.body, guards), *self.keep_scans(e.yields, guards)]
         inits, yields = self._states(e, saved, under)
+        self.kept = kept
         self.memo, self.turns, self.turn, self.entered, before = saved
         del self.open[e.name]
         lanes = self.wanted.get(e, {})

@@ -4,20 +4,23 @@
     y[i] = scan(x, exclusive)[i]     store y[i] = scan sum over i of select(0 < i, x[i - 1], 0)
 
 The prefix at another place, such as that of a gather, is a reduction of the members up to there, where the combine is
-one that commutes.
+one that commutes; else all prefixes are kept in memory of the kernel's own first, as they are for a region.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Generator
 from typing import Any
 
 from ..rules.simplify import node
 from ..terms import logical as L
+from ..terms.core import find
 from ..terms.index import Value, add, const, is_const, le, lt, select, sub
-from ..terms.normal import Axis, Coord, Part, Proj, Reduce, Scan, builtin_name
+from ..terms.normal import Axis, Coord, Effect, Load, Part, Proj, Reduce, Scan, Store, View, builtin_name
 from .captures import carried
 from .lower_regions import Positions, RegionLowering, refused
+from .lower_sweeps import in_function
 
 Asked = tuple[Any, Positions]
 
@@ -27,9 +30,22 @@ class ScanLowering(RegionLowering):
 
     fitted: Callable[[Value, Positions], Asked]
     guarded: Callable[[Any, Value], Any]
+    scans: set[Any]  # those that are kept in memory
+    again: bool
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept: dict[tuple[Any, int], tuple[View, Positions, Effect]] = {}  # components of scans and sorts
+
+    @abstractmethod
+    def stored(self, value: Value, name: str, guards: tuple[Value, ...]) -> tuple[View, Positions, Store]:
+        """A store of a whole tensor into memory of the kernel's own, and the coordinates in front of the tensor's."""
 
     def scan(self, v: L.TensorScan, component: int, where: Positions) -> Generator[Asked, Any, Any]:
         """Component `component` of the prefix at `where`."""
+        if (v, component) in self.kept:
+            view, front, store = self.kept[v, component]
+            return Load(view, (*front, *where), after=store)
         place, extent = where[v.dimension], self.at(combined_extent(v), ())
         if is_const(extent, 1):
             return v.identities[component] if v.exclusive else (yield self.fitted(v.values[component], where))
@@ -41,7 +57,7 @@ class ScanLowering(RegionLowering):
             last = place
         axis = self._axis_of(place, extent)
         if isinstance(axis, Part) and self.parts.get(combined_extent(v)) is not axis:
-            raise refused(v, "a scan of all members that a region reads along its axis")
+            return self._wanted(v, component, "a scan of all members that a region reads along its axis")
         if axis is None:
             return (yield from self._up_to(v, component, where, last))
         at = (*where[: v.dimension], last, *where[v.dimension + 1 :])
@@ -56,6 +72,29 @@ class ScanLowering(RegionLowering):
             used.append((yield o, ()))
         made = Scan(axis, *carried(v.combine, tuple(values), v.identities, tuple(used)), v.reverse)
         return made if len(made.values) == 1 else Proj(made, component)
+
+    def _wanted(self, v: L.TensorScan, component: int, what: str) -> Any:
+        """Ask for the prefixes in memory; what follows is of no use without them."""
+        if v in self.scans:
+            raise refused(v, what)
+        self.scans.add(v)
+        self.again = True
+        return const(0, L.element(v.values[component].type))
+
+    def keep_scans(self, roots: tuple[Any, ...], guards: tuple[Value, ...]) -> list[Effect]:
+        """The stores of the prefixes that these values ask for at other places than their own."""
+        made: list[Effect] = []
+        for t in dict.fromkeys(find(roots, L.TensorScan)) if self.scans else ():
+            if t in self.scans and not in_function(t):
+                for c in range(len(t.values)):
+                    value = t if len(t.values) == 1 else Proj(t, c)
+                    if (t, c) not in self.kept and (value is t or value in find(roots, Proj)):
+                        view, at, store = self.stored(value, "prefixes", guards)
+                        self.kept[t, c] = view, at, store
+                        made.append(store)
+        if made:
+            self.memo.clear()
+        return made
 
     def _axis_of(self, place: Value, extent: Value) -> Any:
         """The axis whose coordinate `place` is, if it runs over all members of the scanned one."""
@@ -72,7 +111,7 @@ class ScanLowering(RegionLowering):
     ) -> Generator[Asked, Any, Any]:  # fmt: skip
         """The prefix whose last member stands at a place that is no coordinate of its own."""
         if builtin_name(v.combine) is None:
-            raise refused(v, "a prefix of a scan at another place than its own, of a combine that may not commute")
+            return self._wanted(v, component, "a prefix at a place that a condition or a region decides on")
         taken = frozenset[Any]().union(*(p.lanes for p in where))
         domain = self.domains(v)[v.dimension]
         axis: Axis = self.axis(domain, taken)

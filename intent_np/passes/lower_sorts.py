@@ -14,7 +14,6 @@ are less (greater, in a descending order), and of equal ones those before it; Na
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Generator
 from typing import Any, NamedTuple
 
@@ -33,8 +32,6 @@ from ..terms.normal import (
     Load,
     Proj,
     Reduce,
-    Store,
-    View,
     builtin,
     identity,
 )
@@ -66,13 +63,6 @@ class SortLowering(ScanLowering):
     def __init__(self) -> None:
         super().__init__()
         self.placed: dict[Value, Placed] = {}  # by what was found at a place
-        self.kept: dict[
-            tuple[L.TensorSort, int], tuple[View, Positions, Effect]
-        ] = {}  # components that were stored in order
-
-    @abstractmethod
-    def stored(self, value: Value, name: str, guards: tuple[Value, ...]) -> tuple[View, Positions, Store]:
-        """A store of a whole tensor into memory of the kernel's own, and the coordinates in front of the tensor's."""
 
     def keep_sorts(self, s: Any, guards: tuple[Value, ...]) -> list[Effect]:
         """The stores that keep what the statement `s` reads in order at several places; its reads follow them."""

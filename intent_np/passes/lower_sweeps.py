@@ -44,12 +44,12 @@ class SweepLowering:
     def sweep_regions(self, s: Any, guards: tuple[Value, ...]) -> list[Effect]:
         """The loops that perform the region scans that the statement `s` itself asks for; inner ones first."""
         made: list[Effect] = []
-        waiting = [t for t in dict.fromkeys(find(_parts(s), L.RegionScan)) if t not in self.swept]
+        waiting = [t for t in dict.fromkeys(find(asked_first(s), L.RegionScan)) if t not in self.swept]
         while waiting:
             ready = [t for t in waiting if not any(x in waiting for x in find(t.children(), L.RegionScan))]
             for t in ready:
                 waiting.remove(t)
-                if not _in_function(*t.sources, *t.initial, *t.operands):
+                if not in_function(*t.sources, *t.initial, *t.operands):
                     made += self._swept(t, guards)
         return made
 
@@ -92,7 +92,7 @@ class SweepLowering:
         return made
 
 
-def _in_function(*values: Value) -> bool:
+def in_function(*values: Value) -> bool:
     """Whether values are of a function that is not called here: it has formals that stand for nothing."""
     seen: set[Any] = set()
     stack: list[Any] = list(values)
@@ -106,7 +106,7 @@ def _in_function(*values: Value) -> bool:
     return False
 
 
-def _parts(s: Any) -> tuple[Any, ...]:
+def asked_first(s: Any) -> tuple[Any, ...]:
     """What a statement asks for before anything inside of it."""
     match s:
         case L.Parallel():

@@ -35,6 +35,7 @@ from ..terms.normal import (
 )
 from .base import nanopass
 from .captures import carried
+from .keep_carries import Moved, in_memory
 from .lower_buffers import Buffers
 from .lower_compressed import CompressedLowering
 from .lower_dimensions import DimensionLowering
@@ -42,7 +43,7 @@ from .lower_loops import LoopLowering, Wanted, guarded
 from .lower_records import RecordLowering
 from .lower_regions import Positions, refused
 from .lower_sums import SumLowering
-from .lower_sweeps import SweepLowering
+from .lower_sweeps import SweepLowering, asked_first
 
 
 @nanopass(L.LOGICAL, NORMAL)
@@ -53,11 +54,18 @@ def lower_to_coordinates(program: L.LogicalProgram) -> Program:
     Preserves each stored element and the order of effects.
     """
     wanted: Wanted = {}
+    scans: set[Any] = set()
     again = True
-    while again:  # what is wanted only grows
-        lowering = _Lowering(program, wanted)
-        effects = lowering.effects(program.body, ())
-        again = lowering.again
+    while again:  # what is wanted only grows, and fewer carries stay that are not in memory
+        lowering = _Lowering(program, wanted, scans)
+        try:
+            effects = lowering.effects(program.body, ())
+            again = lowering.again
+        except Moved as moved:
+            kept = in_memory(program, moved.carried)
+            if kept is None:
+                raise refused(moved.value, "a tensor that a region scan carries along an axis which is moved") from None
+            program, wanted, scans = kept, {}, set()
     parameters = (*program.parameters, *lowering.buffers.views)
     return Program(program.name, parameters, tuple(effects), program.permissions, program.target)
 
@@ -69,8 +77,9 @@ NAMED: Any = (View, L.Extent, L.Stride, L.Param)
 class _Lowering(
     LoopLowering, SweepLowering, DimensionLowering, SumLowering, CompressedLowering, RecordLowering
 ):  # fmt: skip
-    def __init__(self, program: L.LogicalProgram, wanted: Wanted) -> None:
+    def __init__(self, program: L.LogicalProgram, wanted: Wanted, scans: set[Any]) -> None:
         super().__init__(wanted)
+        self.scans = scans
         self.program = program
         self.memo: dict[Asked, Any] = {}
         self.numbers = elements.Numbers(self.scalar, node)
@@ -278,6 +287,7 @@ class _Lowering(
         for s in body:
             out += self.sweep_regions(s, guards)
             out += self.keep_sorts(s, guards)
+            out += self.keep_scans(asked_first(s), guards)
             match s:
                 case L.Write():
                     out.append(self._write(s, guards))
