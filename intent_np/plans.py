@@ -8,8 +8,10 @@ from typing import Any
 from .language.signature import Scalar, ViewParameter, shape_terms
 from .passes.blocks import sides
 from .passes.groups import groups
-from .passes.keep_states import too_long
+from .passes.keep_prefixes import keep_prefixes
+from .passes.keep_states import keep_states, too_long
 from .passes.roles import axes, resident_limit
+from .passes.step_members import step_members
 from .rules.magnitude import large_indices
 from .rules.simplify import substitute
 from .runtime.classes import RESIDENT_LIMIT
@@ -83,9 +85,13 @@ def kernel_plan(
 
 
 def _workspaces(program: Program) -> Iterator[View]:
-    """Memory of the kernel's own, that of states among it, which short ones need not."""
-    yield from (v for v in program.parameters if isinstance(v, View) and v.mode == "workspace")
-    yield from (memory.view for memory in too_long(program).values())
+    """Memory of the kernel's own, with what passes keep in it, which short extents need not."""
+    states = [memory.view for memory in too_long(program).values()]
+    kept = keep_prefixes(step_members(keep_states(program) if states else program))
+    own = [v for v in program.parameters if isinstance(v, View) and v.mode == "workspace"] + states
+    yield from own
+    known = {v.shape for v in own}
+    yield from (v for v in kept.parameters if isinstance(v, View) and v.mode == "workspace" and v.shape not in known)
 
 
 def resident_extents(program: Program) -> tuple[str, ...]:

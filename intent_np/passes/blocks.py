@@ -30,6 +30,8 @@ SMALL_ROW = 2048  # elements that several short rows fill together
 SHORT = 128  # rows, or columns, of a product that are few
 PAIRS = 64, 128  # members of the two axes of which all meet all
 LARGEST = 32768  # elements of a fragment: 64 registers of each of 16 warps' threads
+ALONE = 8192  # of one of the only instance, which has all of it to compute and nobody else's to wait for
+SCANNED = 4096  # of one whose prefixes are made: each thread combines its own ones step by step
 
 
 def power_of_two(n: int) -> int:
@@ -141,8 +143,11 @@ def block_extents(group: Group, walked: Iterable[Axis] = ()) -> tuple[dict[Axis,
     else:
         chosen = _pointwise(group)
     extents = {a: resident.get(a) or chosen.get(a, 1) for a in every}
+    most = LARGEST if group.workset or contracts else ALONE
     for together in held_together(group):
-        _fit(together, extents, resident, carried)
+        _fit(together, extents, resident, carried, most)
+    for t in find(group.effects, Scan):
+        _fit(tuple(sorted(_whole_axes(t.lanes), key=lambda a: a.digest)), extents, resident, carried, SCANNED)
     return extents, set(resident)
 
 
@@ -183,11 +188,18 @@ def _whole_axes(lanes: Iterable[Any]) -> set[Axis]:
 
 
 def _fit(
-    together: tuple[Axis, ...], extents: dict[Axis, int], resident: dict[Axis, int], carried: Container[Any]
+    together: tuple[Axis, ...],
+    extents: dict[Axis, int],
+    resident: dict[Axis, int],
+    carried: Container[Any],
+    wanted: int,
 ) -> None:
-    """Halve the largest blocks, or give up that an axis is whole, until a fragment holds all lanes."""
-    while prod(extents[a] for a in together) > LARGEST:
+    """Halve the largest blocks until a fragment has no more lanes than are wanted; where it could not hold them all,
+    give up that an axis is whole."""
+    while (lanes := prod(extents[a] for a in together)) > wanted:
         free = [a for a in together if a not in resident and extents[a] > 1]
+        if not free and lanes <= LARGEST:
+            break
         a = max(free or [a for a in together if a not in carried] or together, key=lambda a: extents[a])
         if a in resident:
             del resident[a]

@@ -1,13 +1,13 @@
-"""A carried tensor as memory of the kernel's own: where an iteration asks for its elements at places that no fragment
-could give them from.
+"""Carried tensors as memory of the kernel's own: where an iteration asks for elements at places that no fragment could
+give them from.
 
     for i over 0..n carrying v from x yielding roll(v):      allocate b
                                                              write b = x
                                                              for i over 0..n:
-                                                               write b' = roll(read b)
-                                                               write b = read b'
+                                                               write b = roll(read b)
 
-Used by `lower_to_coordinates`, which finds out which those are.
+All tensors of the loop are, since each may be made of the others.  Used by `lower_to_coordinates`, which finds out
+which loops those are.
 """
 
 from __future__ import annotations
@@ -18,64 +18,61 @@ from ..terms import logical as L
 from ..terms.core import arena, inherit, named, replace, walk
 from ..terms.index import const
 
-Carried = tuple[str, int]
-"""A carry: the name of its loop, and its position there."""
-
 
 class Moved(Exception):
-    """An iteration asks for elements of this carry that its loop can't carry."""
+    """An iteration of the loop of this name asks for elements of a carry, `value`, that no state could give."""
 
-    def __init__(self, carried: Carried, value: Any) -> None:
-        self.carried, self.value = carried, value
+    def __init__(self, loop: str, value: Any) -> None:
+        self.loop, self.value = loop, value
 
 
-def in_memory(program: L.LogicalProgram, carried: Carried) -> L.LogicalProgram | None:
-    """The program whose loop keeps one of its carries in memory; None where the author has no such loop."""
-    return _InMemory(program, carried).program()
+def in_memory(program: L.LogicalProgram, loop: str) -> L.LogicalProgram | None:
+    """The program whose loop of this name keeps the tensors that it carries in memory; None where the author has no
+    such loop."""
+    return _InMemory(program, loop).program()
 
 
 class _InMemory:
-    def __init__(self, program: L.LogicalProgram, carried: Carried) -> None:
-        self.before = program
-        self.loop, self.position = carried
+    def __init__(self, program: L.LogicalProgram, loop: str) -> None:
+        self.before, self.loop = program, loop
         self.done: dict[Any, Any] = {}
         self.front: dict[Any, tuple[Any, ...]] = {}  # the statements in front of the loop
-        self.left: Any = None  # the carry behind the loop
+        self.left: dict[int, Any] = {}  # the carries behind the loop
 
     def program(self) -> L.LogicalProgram | None:
         for t in walk(self.before):
-            if t in self.done:
-                continue
             if isinstance(t, L.Ordered) and t.name == self.loop:
                 self.done[t] = self._ordered(t)
-            elif isinstance(t, L.After) and t.loop.name == self.loop and t.position == self.position:
-                self.done[t] = inherit(t, self.left)
-            elif isinstance(t, L.State) and (t.loop, t.position) == (self.loop, self.position):
-                self.done[t] = inherit(t, _read(self._buffer(t), L.Start(self.loop)))
+            elif isinstance(t, L.After) and t.loop.name == self.loop and t.position in self.left:
+                self.done[t] = inherit(t, self.left[t.position])
+            elif isinstance(t, L.State) and t.loop == self.loop and not t.scalar:
+                self.done[t] = inherit(t, _read(_buffer(t), L.Start(self.loop)))
             else:
-                self.done[t] = inherit(t, self._with_front(t.rebuild(self.done)))
-        return None if self.left is None else self.done[self.before]
-
-    def _buffer(self, state: L.State, suffix: str = "") -> L.Buffer:
-        made = L.Buffer(f"{state.name}{suffix}", state.dtype, state.extents)
-        return named(made, arena().names.get(state, "state") + suffix.replace(" ", "_"))  # type: ignore[no-any-return]
+                self.done[t] = inherit(t, self._with_front(t.rebuild(self.done)))  # type: ignore[attr-defined]
+        return self.done[self.before] if self.left else None
 
     def _ordered(self, t: L.Ordered) -> L.Ordered:
-        """The loop, which writes what the carry becomes at the end of each iteration; aside first, since that is made
-        of what it was.  The carry stays, and nobody asks for it."""
-        state = t.states[self.position]
-        buffer, aside = self._buffer(state), self._buffer(state, " next")
-        start, after = (inherit(x, self.done[x]) for x in (t.inits[self.position], t.yields[self.position]))
-        first = inherit(t, L.Write(buffer, _whole(buffer), start))
-        kept = inherit(t, L.Write(aside, _whole(aside), after))
-        last = inherit(t, L.Write(buffer, _whole(buffer), _read(aside, kept), again=1))  # type: ignore[arg-type]
-        others = {s: s for s in t.states}
-        made = t.rebuild(self.done | others)  # type: ignore[attr-defined]
-        yields = (*made.yields[: self.position], state, *made.yields[self.position + 1 :])
-        body = (inherit(t, L.Allocate(aside)), *self._with_front(made).body, kept, last)
+        """The loop, which writes what the tensors become at the end of each iteration: aside first, where there are
+        several.  The carries stay, and nobody asks for them."""
+        tensors = [i for i, s in enumerate(t.states) if not s.scalar]
+        inits = [self.done[t.inits[i]] for i in tensors]
+        given = [self.done[t.yields[i]] for i in tensors]
+        kept = [_buffer(t.states[i]) for i in tensors]
+        aside: list[Any] = []
+        if len(tensors) > 1:
+            put = [(_buffer(t.states[i], "next"), y) for i, y in zip(tensors, given, strict=True)]
+            aside = [x for b, y in put for x in (L.Allocate(b), L.Write(b, _whole(b), y))]
+            given = [_read(w.view, w) for w in aside[1::2]]
+        last = [L.Write(b, _whole(b), y, again=1) for b, y in zip(kept, given, strict=True)]
+        made: Any = t.rebuild(self.done | {s: s for s in t.states})  # type: ignore[attr-defined]
+        yields = tuple(s if not s.scalar else y for s, y in zip(t.states, made.yields, strict=True))
+        body = (*self._with_front(made).body, *aside, *last)
         made = inherit(t, replace(made, yields=yields, body=body))
-        self.front[made] = (inherit(t, L.Allocate(buffer)), first)
-        self.left = _read(buffer, last)
+        first = [x for b, v in zip(kept, inits, strict=True) for x in (L.Allocate(b), L.Write(b, _whole(b), v))]
+        self.front[made] = tuple(first)
+        for x in (*first, *aside, *last):
+            inherit(t, x)
+        self.left = {i: _read(b, w) for i, b, w in zip(tensors, kept, last, strict=True)}
         return made  # type: ignore[no-any-return]
 
     def _with_front(self, t: Any) -> Any:
@@ -86,6 +83,12 @@ class _InMemory:
             if isinstance(statements, tuple) and any(s in self.front for s in statements):
                 changes[field] = tuple(x for s in statements for x in (*self.front.get(s, ()), s))
         return replace(t, **changes) if changes else t
+
+
+def _buffer(state: L.State, more: str = "") -> L.Buffer:
+    made = L.Buffer(f"{state.name} {more}", state.dtype, state.extents)
+    hint = arena().names.get(state, "state")
+    return named(made, f"{hint}_{more}" if more else hint)  # type: ignore[no-any-return]
 
 
 def _whole(buffer: L.Buffer) -> tuple[Any, ...]:

@@ -124,7 +124,7 @@ class _Keeping(Ahead):
         for t in evaluated(root) if chosen else ():
             scan = t.value if isinstance(t, Proj) else t
             if isinstance(scan, Scan) and _alike(scan) in chosen and not isinstance(t.type, tuple):
-                if (kept := self.memory.aside(t, "prefixes", apart=True)) is not None:
+                if (kept := self.memory.aside(t, "prefixes", apart=scan.axis)) is not None:
                     front.append(kept[0])
                     done[t] = kept[1]
         return rebuilt(root, done) if done else root

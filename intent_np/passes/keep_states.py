@@ -21,7 +21,7 @@ from ..terms.index import sub
 from ..terms.normal import NORMAL, Axis, Begin, Carry, Coord, Load, Part, Program, Recur, Store, View
 from ..terms.ordered import Rewritten, evaluated, loops
 from .base import nanopass
-from .blocks import LARGEST
+from .blocks import LARGEST, block_extents
 from .groups import groups
 from .lower_buffers import extent, visible, workspace
 from .roles import extent_bound
@@ -60,15 +60,18 @@ class Memory(NamedTuple):
 
 
 def too_long(program: Program) -> dict[Which, Memory]:
-    """The states that no instance can hold, each with memory that can; what one instance has of it is in one piece."""
+    """The states that no instance can hold, or whose axis it goes through, as that of a region, each with memory that
+    can; what one instance has of it is in one piece."""
     taken = {p.name for p in (*program.parameters, *find(program, View))}  # type: ignore[attr-defined]
     chosen: dict[Which, Memory] = {}
     for g in groups(program.effects):
-        for s in (s for r in loops(g.effects) for s in r.states):
+        states = [s for r in loops(g.effects) for s in r.states]
+        held = block_extents(g)[1] if any(a not in g.workset for s in states for a in s.varies) else set()
+        for s in states:
             if any(isinstance(a, Part) for a in s.varies):
                 continue  # along what a region has in hand, which is no longer than its blocks
             inner: Any = tuple(a for a in s.varies if a not in g.workset)
-            if prod(extent_bound(a) or LARGEST + 1 for a in inner) <= LARGEST:
+            if held.issuperset(inner) and prod(extent_bound(a) or LARGEST + 1 for a in inner) <= LARGEST:
                 continue
             axes: Any = tuple(sorted(s.varies, key=lambda a: (a not in g.workset, a.digest)))
             shape = tuple(extent(a.lo, a.hi) for a in axes)

@@ -87,7 +87,7 @@ class LoopLowering(UpdateLowering):
         if place not in known:
             late = any(turn in p.needs or behind(p) or self._elsewhere(p, loop) for p in place[1])
             if late or len(known) >= MOST or any(isinstance(a, Part) for p in place[1] for a in p.lanes):
-                raise Moved((loop.name, place[0]), v)  # known inside of the loop alone, or moved, or read by a region
+                raise Moved(loop.name, v)  # known inside of the loop alone, or moved, or read by a region
             known[place] = frozenset().union(*(p.lanes for p in place[1]))
         return list(known).index(place), known[place]
 
@@ -210,7 +210,8 @@ def guarded(
             there = [c for c in conjuncts(condition) if c.lanes.isdisjoint(_members(t))]
             done[t] = guarded(t, conjunction(*there), entered, lost=True)
             continue
-        new = t.rebuild(done)  # type: ignore[attr-defined]
+        # the bounds of a loop are asked for where it stands
+        new: Any = t if isinstance(t, Turn) else t.rebuild(done)  # type: ignore[attr-defined]
         if isinstance(new, Load) and not _certain(new):
             last = max((i for i, (turn, _) in enumerate(entered) if turn in new.needs), default=-1)
             own = _of_the_view(new) if lost else ()

@@ -15,12 +15,11 @@ from typing import Any
 
 from ..rules.simplify import node
 from ..terms import logical as L
-from ..terms.core import find
 from ..terms.index import Value, add, const, is_const, le, lt, select, sub
 from ..terms.normal import Axis, Coord, Effect, Load, Part, Proj, Reduce, Scan, Store, View, builtin_name
 from .captures import carried
 from .lower_regions import Positions, RegionLowering, refused
-from .lower_sweeps import in_function
+from .lower_sweeps import asked, in_function
 
 Asked = tuple[Any, Positions]
 
@@ -84,11 +83,12 @@ class ScanLowering(RegionLowering):
     def keep_scans(self, roots: tuple[Any, ...], guards: tuple[Value, ...]) -> list[Effect]:
         """The stores of the prefixes that these values ask for at other places than their own."""
         made: list[Effect] = []
-        for t in dict.fromkeys(find(roots, L.TensorScan)) if self.scans else ():
+        terms = asked(*roots) if self.scans else []
+        for t in terms:
             if t in self.scans and not in_function(t):
                 for c in range(len(t.values)):
                     value = t if len(t.values) == 1 else Proj(t, c)
-                    if (t, c) not in self.kept and (value is t or value in find(roots, Proj)):
+                    if (t, c) not in self.kept and value in terms:
                         view, at, store = self.stored(value, "prefixes", guards)
                         self.kept[t, c] = view, at, store
                         made.append(store)

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..rules.simplify import node
 from ..terms import logical as L
-from ..terms.core import children, find, inherit, named, replace, rewrite
+from ..terms.core import children, find, inherit, named, replace, rewrite, walk
 from ..terms.index import Value, add, apply, const, mul
 from ..terms.logical.regions import results
 from ..terms.normal import Effect
@@ -44,7 +44,7 @@ class SweepLowering:
     def sweep_regions(self, s: Any, guards: tuple[Value, ...]) -> list[Effect]:
         """The loops that perform the region scans that the statement `s` itself asks for; inner ones first."""
         made: list[Effect] = []
-        waiting = [t for t in dict.fromkeys(find(asked_first(s), L.RegionScan)) if t not in self.swept]
+        waiting = [t for t in asked(*asked_first(s)) if isinstance(t, L.RegionScan) and t not in self.swept]
         while waiting:
             ready = [t for t in waiting if not any(x in waiting for x in find(t.children(), L.RegionScan))]
             for t in ready:
@@ -104,6 +104,11 @@ def in_function(*values: Value) -> bool:
             seen.add(t)
             stack.extend(children(t))
     return False
+
+
+def asked(*roots: Any) -> list[Any]:
+    """The values that statements or values ask for, children first: not those of earlier statements that they name."""
+    return walk(*roots, below=lambda t: tuple(c for c in children(t) if not isinstance(c, Effect)))
 
 
 def asked_first(s: Any) -> tuple[Any, ...]:

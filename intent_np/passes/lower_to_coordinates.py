@@ -62,7 +62,7 @@ def lower_to_coordinates(program: L.LogicalProgram) -> Program:
             effects = lowering.effects(program.body, ())
             again = lowering.again
         except Moved as moved:
-            kept = in_memory(program, moved.carried)
+            kept = in_memory(program, moved.loop)
             if kept is None:
                 raise refused(moved.value, "a tensor that a region scan carries along an axis which is moved") from None
             program, wanted, scans = kept, {}, set()

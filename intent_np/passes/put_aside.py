@@ -72,17 +72,17 @@ class Memory:
         self.made: list[View] = []
         self.uses = max((a.use for a in find(program, Axis)), default=0)
 
-    def aside(self, t: Any, hint: str, apart: bool = False, along: Iterable[Any] = ()) -> tuple[Store, Load] | None:
+    def aside(self, t: Any, hint: str, apart: Any = None, along: Iterable[Any] = ()) -> tuple[Store, Load] | None:
         """A store of the value `t` at its coordinates, and the load that gives it back; None where the host can't know
-        how much memory that takes.  What is computed along a part of an axis is stored along the whole; `apart`, along
-        axes of its own.  It has members `along` these axes, too."""
+        how much memory that takes.  What is computed along a part of an axis is stored along the whole; `apart` is
+        an axis of which it is stored along another occurrence.  It has members `along` these axes, too."""
         lanes = sorted(
             varying(t).union(along), key=lambda a: (isinstance(a, Part), a.use if isinstance(a, Axis) else 0, a.digest)
         )
         parts = [a for a in lanes if isinstance(a, Part)]
         if any(b.axis in parts for b in evaluated(t) if isinstance(b, (Reduce, Contract, Scan, Region))):
             return None
-        fresh = {a: self._fresh(a.axis if isinstance(a, Part) else a) for a in lanes if apart or a in parts}  # type: ignore[attr-defined]
+        fresh = {a: self._fresh(a.axis if isinstance(a, Part) else a) for a in lanes if a is apart or a in parts}  # type: ignore[attr-defined]
         shape, at = [], []
         for a in lanes:
             spread = span(a.axis if isinstance(a, Part) else a, t)

@@ -118,7 +118,8 @@ def _needs(program: Program) -> dict[Any, _Needs]:
 
 def _decided(a: Axis) -> list[Any]:
     """The outermost reductions, and what is like them, in the bounds of an axis."""
-    found, stack = dict[Any, None](), [a.lo, a.hi]
+    found: dict[Any, None] = {}
+    stack: list[Any] = [a.lo, a.hi]
     while stack:
         t = stack.pop()
         if isinstance(t, STRUCTURED):

@@ -133,8 +133,10 @@ class _Syncs:
         for i, e in enumerate((*body.effects, None)):
             out += [body.syncs[i]] if i in body.syncs else []
             if isinstance(e, Recur):
-                inside = self._rebuilt(e)  # first: states may be what its updates found
                 value = lambda v: self._value(v, self.done)  # noqa: E731
+                syncs = self.bodies[e].syncs
+                syncs |= {k: replace(sync, turn=value(e.turn)) for k, sync in syncs.items()}
+                inside = self._rebuilt(e)  # first: states may be what its updates found
                 performed = {t: new for t, new in self.done.items() if isinstance(t, Effect)}
                 states: Any = tuple(value(s) for s in e.states)
                 inits, yields = (tuple(value(v) for v in vs) for vs in (e.inits, e.yields))

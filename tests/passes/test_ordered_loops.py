@@ -102,22 +102,6 @@ def test_a_condition_is_asked_before_each_iteration() -> None:
     assert "while goes iter_args(lo, hi, goes):" in text
 
 
-@intent.kernel
-def moved(x: I.In[I.f32, (8,)], n: I.index, y: I.Out[I.f32, (8,)]):
-    v = x[:]
-    for _ in range(n):
-        v = I.roll(v, 1, axis=0) * 0.5
-    y[:] = v
-
-
-@pytest.mark.parametrize(("kernel", "what"), [(moved, "moves")])
-def test_what_no_instance_can_carry_is_refused_at_its_line(kernel: Any, what: str) -> None:
-    with pytest.raises(CompileError, match=what) as refused:
-        intent.compile(kernel, target="cpu")
-    assert refused.value.code == "E708"
-    assert refused.value.span is not None
-
-
 @intent.fn
 def least(a, b):
     return I.minimum(a, b)

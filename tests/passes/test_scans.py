@@ -211,21 +211,6 @@ def nested(x: I.In[I.i32, ("M", "N")], y: I.Out[I.i32, ("M", "N")]):
     y[:, :] = I.cumsum(I.cumsum(x[:, :], axis=0), axis=1)
 
 
-@intent.kernel
-def function_at(a: I.In[I.i64, ("N",)], at: I.In[I.i32, ("M",)], y: I.Out[I.i64, ("M",)]):
-    steps = I.record(scale=a[:], shift=a[:])
-    found = I.scan(steps, 0, identity=I.record(scale=1, shift=0), combine=later, inclusive=True)
-    y[:] = found.shift[I.assume_in_bounds(I.cast(at[:], I.index), a)]
-
-
-@pytest.mark.parametrize("kernel", [both_ways, nested, function_at], ids=lambda k: k.name)
-def test_what_no_loop_can_carry_is_refused_at_its_line(kernel: Any) -> None:
-    with pytest.raises(intent.CompileError) as found:
-        v.stages(kernel)
-    assert found.value.code == "E708"
-    assert "test_scans.py" in str(found.value)
-
-
 @pytest.mark.parametrize("kernel", [both_ways, nested], ids=lambda k: k.name)
 def test_fragments_that_hold_the_axes_have_both(kernel: Any) -> None:
     for n in (1, 7, 200):
