@@ -49,3 +49,16 @@ def any_negative(x: I.In[I.f32, (64, 512)], y: I.Out[I.bool, (64,)]):
 @intent.kernel
 def integers(a: I.In[I.i16, (256, 512)], b: I.In[I.i16, (512, 256)], c: I.Out[I.i32, (256, 256)]):
     c[:, :] = I.matmul(a[:, :], b[:, :], acc_dtype=I.i32)
+
+
+@intent.kernel
+def rows_of_its_own(x: I.In[I.f32, (4096,)], at: I.Out[I.i32, (65,)], y: I.Out[I.f32, (64,)]):
+    at[:] = I.cast(I.indices(I.domain(0, 65)) * 64, I.i32)
+    rows = I.ragged(I.domain(0, 64), I.domain(0, 4096), at)
+    for row in I.parallel(I.domain(0, 64)):
+        y[row] = I.reduce.max(x[rows[row]], axis=0)
+
+
+@intent.kernel
+def both_ways(x: I.In[I.f32, (65536,)], y: I.Out[I.f32, (65536,)]):
+    y[:] = I.cumsum(x[:]) + I.cumsum(x[:], reverse=True)

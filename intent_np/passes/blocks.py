@@ -188,15 +188,11 @@ def _whole_axes(lanes: Iterable[Any]) -> set[Axis]:
 
 
 def _fit(
-    together: tuple[Axis, ...],
-    extents: dict[Axis, int],
-    resident: dict[Axis, int],
-    carried: Container[Any],
-    wanted: int,
+    together: tuple[Axis, ...], extents: dict[Axis, int], resident: dict[Axis, int], carried: Container[Any], most: int
 ) -> None:
-    """Halve the largest blocks until a fragment has no more lanes than are wanted; where it could not hold them all,
+    """Halve the largest blocks until a fragment has no more than `most` lanes; where it could not hold them all,
     give up that an axis is whole."""
-    while (lanes := prod(extents[a] for a in together)) > wanted:
+    while (lanes := prod(extents[a] for a in together)) > most:
         free = [a for a in together if a not in resident and extents[a] > 1]
         if not free and lanes <= LARGEST:
             break
