@@ -44,7 +44,7 @@ class SweepLowering:
     def sweep_regions(self, s: Any, guards: tuple[Value, ...]) -> list[Effect]:
         """The loops that perform the region scans that the statement `s` itself asks for; inner ones first."""
         made: list[Effect] = []
-        waiting = [t for t in asked(*asked_first(s)) if isinstance(t, L.RegionScan) and t not in self.swept]
+        waiting: list[Any] = [t for t in asked(*asked_first(s)) if isinstance(t, L.RegionScan) and t not in self.swept]
         while waiting:
             ready = [t for t in waiting if not any(x in waiting for x in find(t.children(), L.RegionScan))]
             for t in ready:
