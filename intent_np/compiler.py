@@ -21,6 +21,7 @@ from typing import Any, Final, Never
 from . import __version__
 from .errors import IntentError, Remark, error, suggestion
 from .passes.base import Pass
+from .passes.block_axes import block_axes
 from .passes.copy_first import copy_remarks
 from .passes.emit import emit
 from .passes.form_groups import form_groups, serial_remarks
@@ -35,8 +36,9 @@ from .runtime.artifact import Artifact, Variant
 from .runtime.examples import class_of
 from .runtime.plan import KernelPlan, VariantClass, generic_class
 from .target import Target, resolve
-from .terms.core import Arena
+from .terms.core import Arena, find
 from .terms.launch import constants, divisibility, signature
+from .terms.normal import Axis
 from .terms.text import show
 
 SHARED_LEVELS: Final = ("logical", "normal")
@@ -159,6 +161,7 @@ class Compilation:
         self.front = Trace()  # the passes that every variant shares
         self.remarks: dict[Remark, None] = {}
         self.used: Lines = {}  # permissions that changed the program
+        self.blocked: set[str] = set()  # names of the axes that were given blocks
         self.rules = admitted(options.rules, options.without_rules)
         self.more_passes = passes_of(options.more_passes)
         with self.arena, using(self.rules):
@@ -182,13 +185,15 @@ class Compilation:
 
         def observed(step: Pass, result: Any) -> None:
             nonlocal before
-            if step.permission and result is not before:
-                note(self.arena.used, step.permission, replaced(before, result))
-            before = result
+            last, before = before, result
+            if step.permission and result is not last:
+                note(self.arena.used, step.permission, replaced(last, result))
             if step is form_groups:  # keep what it has to say to the author
                 self.remarks |= dict.fromkeys(r for g in result.groups if g.serial for r in serial_remarks(g))
             elif step is emit:
                 self.remarks |= dict.fromkeys(copy_remarks(result))
+            elif step is block_axes:
+                self.blocked |= {self.arena.names.get(a, "i") for a in find(last, Axis)}
             self.remarks |= self.arena.remarks
             if watching is not None:
                 watching(step, result)
@@ -213,7 +218,12 @@ class Compilation:
         return {"intent_np": __version__, "source": f"sha256:{digest}", "options": options}
 
     def said(self, artifact: Artifact) -> Artifact:
-        """The artifact, with the remarks of its compilation."""
+        """The artifact, with the remarks of its compilation; E006 for a size that no axis took."""
+        for name in self.options.passes.get("block_axes", {}).get("sizes", {}) if self.normal is not None else ():
+            if name not in self.blocked:
+                known = ", ".join(sorted(self.blocked)) or "none"
+                what = f"block_axes.sizes has '{name}', and '{self.kernel.name}' has no axis of that name"
+                raise error("E006", what=what, how=f"name one of its axes: {known}")
         if self.options.permissions and not self.used and "gpu" in artifact.levels:
             numerics = self.options.numerics
             text = f"no pass found anything that {numerics} allows: the program is that of numerics='strict'"

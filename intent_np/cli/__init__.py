@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from intent_np.errors import IntentError
@@ -24,6 +24,8 @@ _OF_FILES = {
 
 def main(argv: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit.  Our own errors print as advice, without a traceback unless `--debug`."""
+    import typer
+
     from intent_np.cli.app import app
     from intent_np.errors import IntentError
 
@@ -32,8 +34,14 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
     debug = "--debug" in arguments
     as_json = "--json" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
+    wrong_usage = typer.BadParameter.__mro__[1]
+    code = OK
     try:
-        app(arguments, prog_name="intent-np")
+        # For a person the usage stands above what is wrong; a program gets the latter alone, as any other error.
+        code = app(arguments, prog_name="intent-np", standalone_mode=not as_json) or OK
+    except wrong_usage as problem:  # type: ignore[misc]  # the class that BadParameter is derived from
+        report(_of_usage(problem), as_json)
+        sys.exit(USAGE)
     except IntentError as problem:
         if debug:
             raise
@@ -47,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
         found = _of_file(problem) or _as_error(problem)
         report(found, as_json)
         sys.exit(exit_code(found))
-    sys.exit(OK)
+    sys.exit(code)
 
 
 def _stopped(stop: BaseException) -> int:
@@ -56,6 +64,14 @@ def _stopped(stop: BaseException) -> int:
         sys.stderr.close()
         return OK
     return 130  # what a shell reports for an interrupt
+
+
+def _of_usage(problem: Any) -> IntentError:
+    """E011 for a command line that is not understood."""
+    from intent_np.errors import error
+
+    command = problem.ctx.command_path if problem.ctx else "intent-np"
+    return error("E011", reason=problem.format_message(), command=command)
 
 
 def _of_file(problem: Exception) -> IntentError | None:

@@ -15,6 +15,8 @@ def pairs(texts: Iterable[str] | None, what: str) -> dict[str, str]:
         name, equals, value = text.partition("=")
         if not name or not equals:
             raise typer.BadParameter(f"'{text}' is not NAME=VALUE", param_hint=what)
+        if name in found:
+            raise typer.BadParameter(f"'{name}' is given twice", param_hint=what)
         found[name] = value
     return found
 

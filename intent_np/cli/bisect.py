@@ -38,7 +38,7 @@ def bisect(
     from intent_np.cli import FAILED
     from intent_np.cli.compile import customised, one_entry
     from intent_np.cli.output import print_json
-    from intent_np.cli.run import extents_of, make_arguments
+    from intent_np.cli.run import make_arguments
     from intent_np.compiler import CompileOptions
     from intent_np.errors import group
     from intent_np.testing.validated import wanted_of
@@ -47,7 +47,7 @@ def bisect(
     if holds not in CLASSES:
         raise typer.BadParameter(f"'{holds}' is none of {', '.join(CLASSES)}", param_hint="--class")
     entry = customised(one_entry(place), constexpr, numerics, disable, option, check)
-    arguments = make_arguments(entry, extents_of(entry, extent), given, seed, layout, values)
+    arguments = make_arguments(entry, extent, given, seed, layout, values)
     options = CompileOptions(**entry.options)
     results = wanted_of(entry.kernel, entry.constexprs, arguments, bool(options.permissions))
     if isinstance(results, tuple):

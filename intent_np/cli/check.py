@@ -81,13 +81,13 @@ def calls_of(
 ) -> Iterator[tuple[str, Any]]:
     """The calls to check, with names: the one of given arrays, those of a case, or generated ones."""
     from intent_np.cli.arguments import extents
-    from intent_np.cli.run import extents_of, make_arguments
+    from intent_np.cli.run import make_arguments
     from intent_np.corpus import verify
     from intent_np.testing import arguments, generated_calls
 
     sizes = extents(extent)
     if given:
-        yield " ".join(given), make_arguments(entry, extents_of(entry, extent), given, 0, "contiguous", "normal")
+        yield " ".join(given), make_arguments(entry, extent, given, 0, "contiguous", "normal")
     elif entry.case is None:
         yield from generated_calls(entry.kernel, entry.constexprs, sizes)
     else:

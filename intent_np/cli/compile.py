@@ -62,6 +62,9 @@ def compile(
     if stop_after and (show or out):
         told = "only the program behind it is printed: leave out --print and --out"
         raise typer.BadParameter(told, param_hint="--stop-after")
+    if plans and (show or out or stop_after):
+        told = "only the plans are printed: leave out --print, --out and --stop-after"
+        raise typer.BadParameter(told, param_hint="--plans")
     found = entries([place])
     sizes = named_extents(found, extent)
     results: list[dict[str, Any]] = []

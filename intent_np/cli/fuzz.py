@@ -10,10 +10,10 @@ import typer
 
 
 def fuzz(
-    minutes: Annotated[float | None, typer.Option(help="No new seed begins after so long.")] = None,
-    count: Annotated[int | None, typer.Option(help="So many seeds.")] = None,
-    seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes.")] = 2,
+    minutes: Annotated[float | None, typer.Option(min=0, help="No new seed begins after so long.")] = None,
+    count: Annotated[int | None, typer.Option(min=1, help="So many seeds.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes.")] = 2,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of journal, report and tests.")] = Path("fuzz"),
     oracles: Annotated[
         str, typer.Option(help="Comma-separated: reference, machine, text, triton, cubin, device.")
@@ -24,9 +24,9 @@ def fuzz(
     numerics: Annotated[
         str, typer.Option(help="strict, relaxed_normalization, relaxed_algebra or relaxed.")
     ] = "strict",
-    calls: Annotated[int, typer.Option(help="Calls of each kernel.")] = 3,
-    limit: Annotated[float, typer.Option(help="Seconds for the examination of a seed.")] = 60.0,
-    attempts: Annotated[int, typer.Option(help="Candidates of a reduction.")] = 600,
+    calls: Annotated[int, typer.Option(min=1, help="Calls of each kernel.")] = 3,
+    limit: Annotated[float, typer.Option(min=1, help="Seconds for the examination of a seed.")] = 60.0,
+    attempts: Annotated[int, typer.Option(min=0, help="Candidates of a reduction.")] = 600,
     generator: Annotated[str, typer.Option(help="MODULE:FUNCTION from a seed to a kernel's text.")] = "",
     mutants: Annotated[bool, typer.Option("--mutants", help="Measure the suite by mutants of the compiler.")] = False,
     corpus: Annotated[
@@ -59,7 +59,7 @@ def fuzz(
             raise typer.BadParameter(f"'{name}' is none of {', '.join(ORACLES)}", param_hint="--oracles")
     if numerics not in NUMERICS:
         raise typer.BadParameter(f"'{numerics}' is none of {', '.join(NUMERICS)}", param_hint="--numerics")
-    given: dict[str, Any] = {"generator": generator} if generator else {}
+    given: dict[str, Any] = {"generator": generated_by(generator)} if generator else {}
     settings = Settings(
         oracles=tuple(chosen),
         each_pass=validate,
@@ -83,3 +83,17 @@ def fuzz(
         print(f"\n{out / 'report.html'}")
     if made["differences"]:
         raise typer.Exit(FAILED)
+
+
+def generated_by(place: str) -> str:
+    """MODULE:FUNCTION, which can be imported."""
+    from importlib import import_module
+
+    module, colon, name = place.partition(":")
+    try:
+        found = getattr(import_module(module), name, None) if colon else None
+    except (ImportError, ValueError) as problem:
+        raise typer.BadParameter(f"'{place}' cannot be imported: {problem}", param_hint="--generator") from None
+    if not callable(found):
+        raise typer.BadParameter(f"'{place}' is no function as MODULE:FUNCTION", param_hint="--generator")
+    return place

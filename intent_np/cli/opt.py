@@ -97,8 +97,8 @@ def _language(name: str) -> Language:
 def _read(file: Path) -> str:
     try:
         return file.read_text()
-    except (OSError, UnicodeDecodeError) as problem:
-        raise typer.BadParameter(str(problem), param_hint="FILE") from None
+    except UnicodeDecodeError:
+        raise typer.BadParameter(f"'{file}' is no text", param_hint="FILE") from None
 
 
 def _parse(text: str, language: Language, file: str) -> Any:

@@ -50,7 +50,7 @@ def run(
     from intent_np.corpus.verify import compiled
 
     entry = customised(one_entry(place), constexpr, numerics, disable, option, check)
-    arguments = make_arguments(entry, extents_of(entry, extent), given, seed, layout, values)
+    arguments = make_arguments(entry, extent, given, seed, layout, values)
     expected = {}
     if entry.case is not None:
         with np.errstate(all="ignore"):
@@ -73,7 +73,8 @@ def run(
         if parameter.kind == "view" and parameter.mode != "in"
     ]
     if out:
-        np.savez(out, **{row["name"]: arguments[row["name"]] for row in rows})
+        with open(out, "wb") as file:  # NumPy would add .npz to another name
+            np.savez(file, **{row["name"]: arguments[row["name"]] for row in rows})
     if as_json:
         print_json({"kernel": entry.title, "target": name, "facts": facts, "outputs": rows})
     else:
@@ -83,11 +84,10 @@ def run(
         raise typer.Exit(FAILED)
 
 
-def extents_of(entry: Entry, texts: list[str] | None) -> dict[str, int]:
-    """The extents of the command line over those of the corpus: its first small call without an empty axis or a 1."""
+def usual_extents(entry: Entry) -> Mapping[str, int]:
+    """The extents of the corpus: those of its first small call without an empty axis or a 1."""
     small = entry.case.small if entry.case else ()
-    usual = next((sizes for sizes in small if min(sizes.values()) > 1), small[0] if small else {})
-    return {**usual, **named_extents([entry], texts)}
+    return next((sizes for sizes in small if min(sizes.values()) > 1), small[0] if small else {})
 
 
 def named_extents(entries: list[Entry], texts: list[str] | None) -> dict[str, int]:
@@ -104,33 +104,33 @@ def named_extents(entries: list[Entry], texts: list[str] | None) -> dict[str, in
 
 
 def make_arguments(
-    entry: Entry, extents: Mapping[str, int], given: list[str] | None, seed: int, layout: str, values: str
+    entry: Entry, extent: list[str] | None, given: list[str] | None, seed: int, layout: str, values: str
 ) -> dict[str, Any]:
     """All arguments by name: generated from the seed, so that they keep what the kernel is promised, then those of the
     command line in their place."""
     import numpy as np
 
-    from intent_np.cli.arguments import pairs, scalar
     from intent_np.testing import KINDS, LAYOUTS, arguments
+    from intent_np.testing.checked import extent_names
     from intent_np.testing.promises import Promises
 
     for name, known, what in ((layout, LAYOUTS, "--layout"), (values, KINDS, "--values")):
         if name not in known:
             raise typer.BadParameter(f"'{name}' is none of {', '.join(known)}", param_hint=what)
-    files = pairs(given, "--input")
-    try:
-        loaded = {name: np.load(text) if text.endswith(".npy") else scalar(text) for name, text in files.items()}
-    except OSError as problem:
-        raise typer.BadParameter(str(problem), param_hint="--input") from None
-    except ValueError:  # NumPy proposes to unpickle what it can't read
-        raise typer.BadParameter("a file named is no .npy file of numbers", param_hint="--input") from None
-    for parameter in entry.kernel.parameters:
-        if parameter.kind == "view" and not isinstance(loaded.get(parameter.name, np.empty(0)), np.ndarray):
-            raise typer.BadParameter(f"'{parameter.name}' is an array: name a FILE.npy", param_hint="--input")
-    sizes = {**extents, **measured(entry, loaded)}
+    loaded, asked = inputs(entry, given), named_extents([entry], extent)
+    shown = measured(entry, loaded)
+    for name in asked.keys() & shown.keys():
+        if asked[name] != shown[name]:
+            told = f"{name}={asked[name]}, but the arrays given say {name} = {shown[name]}"
+            raise typer.BadParameter(told, param_hint="--extent")
+    sizes = {**usual_extents(entry), **asked, **shown}
     promises = Promises(entry.kernel, entry.constexprs) if entry.case is None else None
     if promises:
         sizes = {**promises.sizes(sizes), **sizes}
+        constants = {p.name for p in entry.kernel.constexprs}
+        if unsized := [n for n in extent_names(entry.kernel) if n not in sizes and n not in constants]:
+            told = f"the size of {', '.join(unsized)} is not known: give --extent {unsized[0]}=SIZE"
+            raise typer.BadParameter(told, param_hint="--extent")
     try:
         made = arguments(entry.case or entry.kernel, {**entry.constexprs, **sizes}, seed, layout, values)
     except (ValueError, MemoryError) as problem:
@@ -140,9 +140,29 @@ def make_arguments(
         raise typer.BadParameter(told, param_hint="--extent")
     if promises:
         made = promises.kept(made, sizes, np.random.default_rng(seed))
-    if unknown := set(loaded) - set(made):
-        raise typer.BadParameter(f"no parameter {', '.join(sorted(unknown))}", param_hint="--input")
     return {**made, **loaded}
+
+
+def inputs(entry: Entry, given: list[str] | None) -> dict[str, Any]:
+    """The arguments of the command line by name: arrays from files, and numbers."""
+    import numpy as np
+
+    from intent_np.cli.arguments import pairs, scalar
+
+    found = {}
+    parameters = {p.name: p for p in entry.kernel.parameters}
+    for name, text in pairs(given, "--input").items():
+        kind = parameters[name].kind if name in parameters else ""
+        if kind in ("", "constexpr"):
+            constant = f", but a constexpr: --constexpr {name}=VALUE" if kind else ""
+            raise typer.BadParameter(f"no parameter {name}{constant}", param_hint="--input")
+        try:
+            found[name] = np.load(text) if text.endswith(".npy") else scalar(text)
+        except ValueError:  # NumPy proposes to unpickle what it can't read
+            raise typer.BadParameter(f"'{text}' is no .npy file of numbers", param_hint="--input") from None
+        if kind == "view" and not isinstance(found[name], np.ndarray):
+            raise typer.BadParameter(f"'{name}' is an array: name a FILE.npy", param_hint="--input")
+    return found
 
 
 def measured(entry: Entry, loaded: Mapping[str, Any]) -> dict[str, int]:

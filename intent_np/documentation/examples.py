@@ -56,7 +56,7 @@ class Example:
         """What is said of it; a `ValueError` if nothing is, or not this error."""
         with _alone():
             said = _commanded(self) if self.command else _executed(self)
-        if not re.search(rf"(?m)^(\S+: )?{self.code} ", said):
+        if not re.search(rf'(?m)^(\S+: )?{self.code} |^ *"code": "{self.code}"', said):
             raise ValueError(f"the example of {self.code} gives {said or 'no error'}")
         return said
 

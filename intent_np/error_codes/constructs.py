@@ -75,7 +75,7 @@ ROWS = (
         COMPILE,
         "constexpr '{name}' has no value",
         "It specialises the program, so that it is needed before compilation.",
-        "pass constexprs={{'{name}': ...}} or give the parameter a default",
+        "pass constexprs={{'{name}': ...}}, --constexpr {name}=... to a command, or give the parameter a default",
     ),
     ErrorCode(
         "E111",

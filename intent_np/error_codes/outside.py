@@ -78,4 +78,12 @@ ROWS = (
         "What was asked for needs this file or folder.",
         "name another, or give this one the permissions and the room that it needs",
     ),
+    ErrorCode(
+        "E011",
+        USE,
+        "the command line is not understood: {reason}",
+        "A command does what its options and arguments say, and nothing else. For a person, without --json, its usage "
+        "stands above.",
+        "see {command} --help",
+    ),
 )

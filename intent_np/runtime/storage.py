@@ -78,16 +78,26 @@ def save(artifact: Artifact, path: str | os.PathLike[str]) -> None:
     """
     place = Path(path)
     place.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{place.name}.", dir=place.parent) as scratch:
+    if place.exists():
+        _check_is_artifact(place)
+    with _beside(place) as scratch:
         new, old = Path(scratch, "new"), Path(scratch, "old")
         for name, content in files(artifact).items():
             file = new / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
         if place.exists():
-            _check_is_artifact(place)
             place.rename(old)
         new.rename(place)
+
+
+def _beside(place: Path) -> tempfile.TemporaryDirectory[str]:
+    """A folder to write in, beside the place; where there can be none, the error names the place."""
+    try:
+        return tempfile.TemporaryDirectory(prefix=f".{place.name}.", dir=place.parent)
+    except OSError as problem:
+        problem.filename = str(place)
+        raise
 
 
 def load(path: str | os.PathLike[str], *, revive: Revive | None = None) -> Artifact:
@@ -155,7 +165,9 @@ def _said(problem: Exception) -> str:
 def _check_is_artifact(place: Path) -> None:
     """Refuse to replace a folder that is something else."""
     if not (place / _METADATA).is_file() and (not place.is_dir() or any(place.iterdir())):
-        raise error("E705", path=str(place), expected="an artifact to replace, or nothing", found="something else")
+        found = "a folder of something else" if place.is_dir() else "a file"
+        wanted, fix = "an artifact to replace, or nothing", "name a new folder"
+        raise error("E705", path=str(place), expected=wanted, found=found, fix=fix)
 
 
 def _digest(content: bytes) -> str:

@@ -167,7 +167,7 @@ def recipes(
     Where the product of the extents would be above `points`, some are small.  Extents of which no arguments keep what
     the kernel is promised (`promises.py`) are left out.  `first` is the number of the first call.
     """
-    chosen = {p.name: p.default for p in kernel.constexprs} | dict(constexprs or {})
+    chosen = constants_of(kernel, constexprs or {})
     promises = promises_of(kernel, chosen)
     names = [n for n in extent_names(kernel) if n not in chosen]
     for k in range(first, first + count):
@@ -188,7 +188,7 @@ def recipes(
 def made(kernel: Any, recipe: Recipe, constexprs: Mapping[str, Any] | None = None) -> Arguments:
     """The arguments of a recipe, which keep what the kernel is promised.  Arrays that hold coordinates hold small ones,
     which exist along every axis; other integers are salted with 0 and extremes."""
-    chosen = {p.name: p.default for p in kernel.constexprs} | dict(constexprs or {})
+    chosen = constants_of(kernel, constexprs or {})
     promises = promises_of(kernel, chosen)
     layout = "contiguous" if recipe.layout == SHARED else recipe.layout
     drawn = arguments(kernel, {**chosen, **recipe.extents}, recipe.seed, layout, recipe.values)
@@ -205,6 +205,13 @@ def _salt(view: np.ndarray[Any, Any], rng: np.random.Generator) -> None:
         limits = np.iinfo(view.dtype)
         salt = np.array([0, 1, limits.min, limits.max, limits.max - 1 if limits.min == 0 else -1], view.dtype)
         view[...] = np.where(rng.random(view.shape) < 0.3, rng.choice(salt, view.shape), view)
+
+
+def constants_of(kernel: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Every constexpr with its value; E109 to E111 where a kernel can't be compiled with those given."""
+    if hasattr(kernel, "bind"):
+        return dict(kernel.bind(given))
+    return {p.name: p.default for p in kernel.constexprs} | dict(given)  # of a host program
 
 
 def extent_names(kernel: Any) -> list[str]:

@@ -30,7 +30,7 @@ from ..terms.index import Value
 from ..terms.language import Language
 from ..terms.operators import OPERATORS, Op
 from .arguments import Arguments
-from .checked import SIZES, Recipe, extent_names
+from .checked import SIZES, Recipe, constants_of, extent_names
 from .checked import made as made_of
 from .generator.choices import Choices
 from .generator.kernels import Config, RandomKernel, made
@@ -233,7 +233,7 @@ def arguments(draw: st.DrawFn, kernel: Any, constexprs: Any = None, finite: bool
         def test_mine(data, random):
             given = data.draw(arguments(random.kernel))
     """
-    chosen = {p.name: p.default for p in kernel.constexprs} | dict(constexprs or {})
+    chosen = constants_of(kernel, constexprs or {})
     extents = {n: draw(st.sampled_from(sorted(SIZES))) for n in extent_names(kernel) if n not in chosen}
     kinds = ("integers", "normal", "negative", "special", *(() if finite else ("extreme",)))
     recipe = Recipe(extents, draw(st.sampled_from(LAYOUTS)), draw(st.sampled_from(kinds)), draw(st.integers(0, 2**16)))
