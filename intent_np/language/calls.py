@@ -1,8 +1,7 @@
 """Calls: operations run their capture meaning, helpers become typed functions, a few builtins act on known values.
 
-A helper of values alone is outlined: captured once over formals of the arguments' types, as a `Call` of a `Function`.
-One with effects is a frame, a `Perform` of its statements (`outline.py`).  One that only reads, or whose result has
-extents or facts of its arguments, is expanded in place.  All give the same terms once calls are inlined.
+A helper is read over the caller's own values, as if its text stood where it is called, and proofs and errors are about
+what really happens.  That it was a call is noted beside; once the whole kernel is read, `outline.py` makes it one.
 """
 
 from __future__ import annotations
@@ -11,32 +10,22 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from intent_np.errors import IntentError, suggestion
-from intent_np.terms.core import find, named
+from intent_np.errors import suggestion
 from intent_np.terms.dtypes import DType
-from intent_np.terms.index import Const, Value, apply, sub
+from intent_np.terms.index import Value, apply, sub
 from intent_np.terms.logical import (
-    Call,
     Domain,
-    Formal,
-    Function,
     LoopVar,
-    Pack,
-    State,
-    TensorType,
-    element,
-    inlined,
     shape_of,
 )
-from intent_np.terms.normal import Arg, Memory, Proj
+from intent_np.terms.normal import Memory
 
 from .arithmetic import known
-from .context import Capture, capture, fail, static
+from .context import capture, fail, static
 from .declare import OPERATIONS, Intrinsic
-from .elaborate import describe, is_literal, is_open, is_tensor
-from .frames import Frame, Poisoned
+from .elaborate import describe, is_literal, is_tensor
+from .frames import Frame
 from .indexing import Slice, domain
-from .products import leaves, mapped
 
 
 class Callee:
@@ -180,7 +169,7 @@ def ordinal(point: LoopVar) -> Value:
 
 
 def helper(callee: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """A call of an `@intent.fn` helper: outlined where that loses nothing, else expanded."""
+    """A call of an `@intent.fn` helper."""
     state = capture()
     if not getattr(callee, "is_helper", False):
         raise fail(
@@ -197,13 +186,9 @@ def helper(callee: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     usage = f"{callee.name}{inspect.signature(callee.function)}"
     bound = bind(inspect.signature(callee.function), callee.name, usage, args, keywords)
     _constant_defaults(callee, bound)
-    arguments = dict(bound.arguments)
-    if not state.pure:
-        made = _outlined(state, callee, arguments)
-        if made is not None:
-            return made[0]
-    with state.frame(callee.name, arguments):
-        return expand(callee, arguments)
+    with state.call(callee.name, callee.source, bound.arguments) as made:
+        made.result = _expanded(callee, dict(bound.arguments))
+    return made.result
 
 
 def _constant_defaults(callee: Any, bound: inspect.BoundArguments) -> None:
@@ -216,72 +201,15 @@ def _constant_defaults(callee: Any, bound: inspect.BoundArguments) -> None:
             raise fail("E105", span=callee.source.span(node), name=n, found=found, fix=fix)
 
 
-def expand(callee: Any, arguments: dict[str, Any], called: bool = True) -> Any:
-    """The helper's result with its body read over these arguments, here; unless it is `called` here, its lines are
-    those of any call."""
+def _expanded(callee: Any, arguments: dict[str, Any]) -> Any:
+    """The helper's result with its body read over these arguments, here."""
     from .statements import run
 
     state = capture()
-    frame = Frame(callee.source, callee.function, dict(arguments))
+    frame = Frame(callee.source, callee.function, arguments)
     outer, state.calls = (state.calls, state.caller), (*state.calls, callee)
-    place, state.caller = state.place, state.span if called else None
+    place, state.caller = state.place, state.span
     try:
         return run(frame, callee.name)
     finally:
         (state.calls, state.caller), state.place = outer, place
-
-
-def _outlined(state: Capture, callee: Any, arguments: dict[str, Any]) -> tuple[Any] | None:
-    """The call as a `Call`, in a 1-tuple; None where the body is not a closed function of the value arguments."""
-    values = [v for v in leaves(tuple(arguments.values())) if isinstance(v, Value)]
-    if not values or not all(map(_closed, leaves(tuple(arguments.values())))):
-        return None
-    formals: list[Formal] = []
-
-    def formal(name: str) -> Callable[[Any], Any]:
-        def step(v: Any) -> Any:
-            if not isinstance(v, Value):
-                return v
-            t = v.type
-            tensor = isinstance(t, TensorType)
-            formals.append(Formal(name, len(formals), element(t), t.shape if tensor else (), not tensor))  # type: ignore[union-attr]
-            return formals[-1]
-
-        return step
-
-    inner = {n: mapped(v, formal(n)) for n, v in arguments.items()}
-    with state.rehearsal():
-        try:
-            result = expand(callee, inner, called=False)
-        except (IntentError, Poisoned):
-            return None  # what is wrong is said where the helper is expanded
-        if state.effects or state.errors:
-            return None
-    results = [v for v in leaves(result) if isinstance(v, Value)]
-    if not results or any(True for v in results for e in shape_of(v) for _ in find(e, Formal)):
-        return None
-    if any(map(is_open, results)):
-        return None  # a choice between literals, whose dtype the caller decides
-    body = results[0] if len(results) == 1 else Pack(tuple(results))
-    made = Call(named(Function(callee.name, tuple(formals), body), callee.name), tuple(values))
-    state.also_at(made)
-    whole = [made] if len(results) == 1 else [Proj(made, i) for i in range(len(results))]
-    parts = map(_readable, whole)
-    return (mapped(result, lambda v: next(parts) if isinstance(v, Value) else v),)
-
-
-def _readable(v: Value) -> Value:
-    """A result of a call.  Scalars that may address memory or decide are given as what they are, which proofs read."""
-    exact = isinstance(v.type, DType) and not v.type.is_float
-    return inlined(v) if exact else v  # type: ignore[no-any-return]
-
-
-def _closed(v: Any) -> bool:
-    """Whether an argument is a value, or known and the same wherever the helper's body stands."""
-    if isinstance(v, Value):
-        return isinstance(element(v.type), DType) and not isinstance(v, Const)
-    if isinstance(v, Memory):
-        return False
-    if isinstance(v, Domain):
-        return not any(True for cls in (LoopVar, State, Formal, Arg) for _ in find(v, cls))
-    return True

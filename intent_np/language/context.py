@@ -6,11 +6,12 @@ import ast
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from copy import copy
 from itertools import islice
 from typing import Any, NamedTuple
 
 from intent_np.errors import Errors, IntentError, Span, error
-from intent_np.terms.core import Term, arena, children, replace
+from intent_np.terms.core import Term, arena, children, replace, walk
 from intent_np.terms.index import Const, Extent, Value
 from intent_np.terms.logical import Allocate, Atomic, Domain, LoopVar, Perform, Procedure, performed, written
 from intent_np.terms.normal import Effect, Memory, View
@@ -34,6 +35,31 @@ class Around(NamedTuple):
     counted: bool
 
 
+class Called:
+    """One call of a helper, or the kernel itself, as it was read: what the author called it with, by the names of
+    parameters, its values, those of the calls inside of it, and the frame of its statements if it has any."""
+
+    def __init__(self, name: str, arguments: Mapping[str, Any]) -> None:
+        self.name = name
+        self.given = {
+            v: n if v is whole else f"{n}_{i}"
+            for n, whole in arguments.items()
+            for i, v in enumerate(leaves(whole))
+            if isinstance(v, Memory) or isinstance(v, Value) and not isinstance(v, Const | Extent)
+        }
+        self.result: Any = None
+        self.values: tuple[Value, ...] = ()
+        self.inside: dict[Value, Called] = {}
+        self.frame: Perform | None = None
+        self.own: set[Value] = set()  # the values that its text made first, if it has statements
+
+    def giving(self, value: Value) -> Called:
+        """The same call, of which another value is asked for."""
+        made = copy(self)
+        made.values = (value,)
+        return made
+
+
 class Saved(NamedTuple):
     """A moment of a capture."""
 
@@ -42,6 +68,7 @@ class Saved(NamedTuple):
     written: dict[Memory, Effect | None]
     errors: Errors
     loop_names: dict[str, int]
+    inside: dict[Value, Called]
 
 
 class Equal(Exception):
@@ -77,8 +104,9 @@ class Capture:
         self.choices: dict[Value, tuple[Value, Any, Any]] = {}
         self.loop_names: dict[str, int] = {}
         self.mappings: dict[Domain, View] = {}  # of regions of ragged relations to what they stand for
-        self.given: dict[Perform, dict[Any, str]] = {}  # what calls were given, by the names of parameters
         self.surroundings = Surroundings()
+        self.called = Called(kernel, {})  # whose statements are being read
+        self.frames: dict[Perform, Called] = {}
 
     @property
     def span(self) -> Span | None:
@@ -148,31 +176,42 @@ class Capture:
             self.effects, self.facts, self.loops, self.points, self.repeats = saved
 
     @contextmanager
-    def frame(self, name: str, arguments: Mapping[str, Any]) -> Iterator[None]:
-        """What is emitted inside are the statements of one call, if there are any."""
-        outer, self.effects = self.effects, []
+    def call(self, name: str, source: Source, arguments: Mapping[str, Any]) -> Iterator[Called]:
+        """What is read inside is one call, whose `result` is given there."""
+        made = Called(name, arguments)
+        (outer, effects), self.called, self.effects = (self.called, self.effects), made, []
         try:
-            yield
+            yield made
         finally:
-            inside, self.effects = self.effects, outer
-        if inside:
-            call = Perform(Procedure(name, (), tuple(inside)), ())
-            self.given[call] = {
-                v: n if v is whole else f"{n}_{i}"
-                for n, whole in arguments.items()
-                for i, v in enumerate(leaves(whole))
-                if isinstance(v, Memory) or isinstance(v, Value) and not isinstance(v, Const | Extent)
-            }
-            self.effects.append(call)
+            inside, self.called, self.effects = self.effects, outer, effects
+        given = tuple(leaves(made.result))
+        values = (v for v in given if isinstance(v, Value) and v not in made.given and children(v))
+        made.values = tuple(dict.fromkeys(values))
+        outer.inside = {**dict.fromkeys(made.values, made), **outer.inside}
+        kept = _handed_on(inside, given)
+        self.effects += kept
+        if statements := tuple(e for e in inside if e not in kept):
+            made.frame = Perform(Procedure(name, (), statements), ())
+            made.own = {v for v in made.values if any(map(source.has, arena().spans.get(v, ())[:1]))}
+            self.frames[made.frame] = made
+            self.effects.append(made.frame)
+
+    def decided(self, choice: Value, made: Value) -> Value:
+        """A choice between literals of whose dtype its use decides: a call that gives the one gives the other."""
+        if (found := self.called.inside.get(choice)) is not None and choice is not made:
+            self.called.inside = {**self.called.inside, made: found.giving(made)}
+        return made
 
     def saved(self) -> Saved:
         """What `restore` needs to forget everything read from here on."""
-        return Saved(list(self.effects), set(self.seen), dict(self.written), self.errors.copy(), dict(self.loop_names))
+        plain = list(self.effects), set(self.seen), dict(self.written), self.errors.copy(), dict(self.loop_names)
+        return Saved(*plain, self.called.inside)
 
     def restore(self, saved: Saved) -> None:
         """Forget the effects and errors since `saved` was taken."""
         self.effects[:], self.seen, self.written = saved.effects, set(saved.seen), dict(saved.written)
         self.errors, self.loop_names = saved.errors.copy(), dict(saved.loop_names)
+        self.called.inside = saved.inside
 
     @contextmanager
     def rehearsal(self) -> Iterator[None]:
@@ -193,6 +232,17 @@ class Capture:
         """A name for an ordered loop that no other loop of this program has."""
         count = self.loop_names[name] = self.loop_names.get(name, 0) + 1
         return name if count == 1 else f"{name}{count}"
+
+
+def _handed_on(inside: list[Effect], given: tuple[Any, ...]) -> list[Effect]:
+    """The statements of a call that are its caller's: those that make memory which it gives.  All are where that has to
+    stand behind some of them, which find its extents."""
+    if not any(isinstance(v, Memory) for v in given):
+        return []
+    own = {t for e in inside for t in performed(e) if isinstance(t, Effect)}
+    makers = [t for t in own if isinstance(t, Allocate) and t.buffer in given]
+    apart = all(t in inside and own.isdisjoint(walk(t.buffer)) for t in makers)
+    return [e for e in inside if e in makers] if apart else inside
 
 
 _CAPTURE: ContextVar[Capture] = ContextVar("intent_np_capture")

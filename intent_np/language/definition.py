@@ -31,7 +31,7 @@ from .surroundings import Surroundings
 
 
 class Helper(Callee):
-    """A function decorated with `@intent.fn`: expanded, or outlined, where a kernel calls it."""
+    """A function decorated with `@intent.fn`, which kernels call."""
 
     is_helper = True
 
@@ -129,7 +129,7 @@ class Kernel(Callee):
                 state.errors.add(fail("E108", name=self.name, span=self.source.span(given[0])))
             self._written(state)
             state.errors.raise_if_any()
-            body = outlined(tuple(state.effects), state.given)
+            body = outlined(tuple(state.effects), state.called, state.frames)
             return LogicalProgram(self.name, tuple(terms.values()), body, tuple(sorted(permissions)), target)
 
     def _written(self, state: Capture) -> None:

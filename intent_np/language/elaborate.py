@@ -142,7 +142,7 @@ def value(v: Operand, d: DType | None = None) -> Value:
     if isinstance(v, Value):
         if d is not None and element(v.type) is not d and is_open(v):
             condition, then, otherwise = capture().choices[v]
-            return select(condition, value(then, d), value(otherwise, d))
+            return capture().decided(v, select(condition, value(then, d), value(otherwise, d)))  # type: ignore[no-any-return]
         return v
     if is_literal(v):
         return literal(v, d or (bool_ if isinstance(v, bool) else i64 if isinstance(v, int) else f64))

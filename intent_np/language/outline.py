@@ -1,15 +1,18 @@
-"""Calls of helpers with effects, once a kernel is read.
+"""Calls of helpers, once a kernel is read.
 
-While it is read, a call is a frame: a `Perform` of the helper's statements as they stand there, over the caller's own
-values, so that proofs and errors are about what really happens.  Behind it, the caller's values name the statements
-inside.  Here frames become procedures over what they are called with:
+While it is read, a call is what the helper says over the caller's own values, so that proofs and errors are about what
+really happens; its statements are a frame, a `Perform` of what stands there.  Then values of the caller name what is
+inside.  Here all calls become procedures over what they are called with:
 
-    perform store_row()         store_row = procedure (target, row, v):
+    perform store_row()         store_row = procedure (target, row, v)
       write y[row_of_y] = x       write target[row] = v
-                                perform store_row(y, row_of_y, x)
+    … x * 2 …                   perform store_row(y, row_of_y, x)
+                                twice = procedure (v) gives v * 2
+                                … call twice(x) …
 
 The arguments that the author wrote become formals under the author's names, and so does all else that varies where the
-call stands.  What is used outside of a frame and was left by a statement inside becomes a result of the call.
+call stands.  What is used outside of a frame and was left by a statement inside becomes a result of the call.  Extents
+and bounds of domains are written out, without calls: types are compared by them.
 """
 
 from __future__ import annotations
@@ -17,12 +20,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from intent_np.terms.core import arena, children, inherit, replace
+from intent_np.terms.core import arena, children, inherit, named, replace, walk
+from intent_np.terms.index import Apply, Value, apply
 from intent_np.terms.logical import (
     After,
     Allocate,
     Branch,
-    Buffer,
+    Call,
+    Formal,
+    Function,
     LoopVar,
     Old,
     Ordered,
@@ -39,46 +45,53 @@ from intent_np.terms.logical import (
     State,
     TensorType,
     element,
+    formed,
     performed,
+    results,
     shape_of,
     written,
 )
-from intent_np.terms.normal import Effect, Memory
+from intent_np.terms.normal import Arg, Combine, Effect, Memory
 
-Given = Mapping[Perform, dict[Any, str]]  # what the author called each frame with, by the names of the parameters
+from .context import Called
+from .shaping import Done, Node, below, extents, rebuilt
 
 
-def outlined(body: tuple[Effect, ...], given: Given) -> tuple[Effect, ...]:
-    """Statements with procedures in the place of frames.
+def outlined(body: tuple[Effect, ...], kernel: Called, frames: Mapping[Perform, Called]) -> tuple[Effect, ...]:
+    """Statements with calls of procedures in the place of what was read there.
 
-    Where a frame is no procedure over the author's arguments, since they have extents in common that their own types do
-    not show, it is one over what these are made of; where that fails too, it is no call.
+    Where a call is none over the author's arguments, since they have extents in common that their own types do not
+    show, it is one over what these are made of; where what it is given is made of what it gives, that is written out.
     """
-    leaves, opened = set[Perform](), set[Perform]()
+    leaves, plain = set[Called](), set[Called]()
     while True:
         try:
-            return _Outliner(body, {c: {} if c in leaves else names for c, names in given.items()}, opened).body()
+            return _Outliner(body, kernel, frames, leaves, plain).body()
         except _NoProcedure as found:
-            (opened if found.call in leaves else leaves).add(found.call)
+            if found.called in plain:
+                raise
+            (plain if found.called in leaves else leaves).add(found.called)
 
 
 class _NoProcedure(Exception):
-    def __init__(self, call: Perform) -> None:
-        super().__init__(call)
-        self.call = call
+    def __init__(self, called: Called) -> None:
+        super().__init__(called.name)
+        self.called = called
 
 
 class _Frame:
-    """The statements of one call, or of the kernel: what they bind, use from outside, and give."""
+    """What one call, or the kernel, is made of: what it binds, uses from outside, and gives."""
 
-    def __init__(self, call: Perform | None, parent: _Frame | None, names: dict[Any, str]) -> None:
-        self.call, self.parent, self.names = call, parent, names
+    def __init__(self, called: Called, parent: _Frame | None, names: dict[Any, str]) -> None:
+        self.called, self.parent, self.names = called, parent, names
         self.bound: set[Any] = set()  # members, states and buffers
         self.last: dict[Memory, Effect] = {}  # the last statement that writes each memory
-        self.needs: dict[Any, None] = {}
+        self.needs: dict[Any, bool] = {}  # and whether it shapes something
         self.results: dict[Any, int] = {}
-        self.seen: set[Any] = set()
-        self.done: dict[Any, Any] = {}
+        self.calls: dict[Called, _Frame] = {}  # that have no statements
+        self.seen: set[Node] = set()
+        self.begun: set[Node] = set()
+        self.done: Done = {}, {}  # terms over formals
 
     def formals(self) -> list[Any]:
         """What it is called with: the author's arguments in their order, then the rest."""
@@ -86,21 +99,30 @@ class _Frame:
 
 
 class _Outliner:
-    def __init__(self, body: tuple[Effect, ...], given: Given, opened: set[Perform]) -> None:
-        self.statements, self.given, self.opened = body, given, opened
+    def __init__(
+        self,
+        body: tuple[Effect, ...],
+        kernel: Called,
+        frames: Mapping[Perform, Called],
+        leaves: set[Called],
+        plain: set[Called],
+    ) -> None:
+        self.statements, self.read, self.leaves, self.plain = body, frames, leaves, plain
         self.home: dict[Any, _Frame] = {}  # of each statement, loop start and buffer
         self.order: dict[Any, int] = {}
         self.frames: dict[Perform, _Frame] = {}
         self.made: dict[Any, frozenset[Effect]] = {}
-        self.root = _Frame(None, None, {})
+        self.root = _Frame(kernel, None, {})
         self._scan(self.root, body)
 
     def body(self) -> tuple[Effect, ...]:
-        if not self.frames and not self.opened:
-            return self.statements
-        self._reach()
-        self._convert(self.root, self.statements)
-        return self._spliced(self.statements, self.root.done)
+        nodes: list[Node] = [(e, False) for e in self.statements]
+        self._reach(self.root, nodes)
+        self._convert(self.root, nodes)
+        return tuple(self.root.done[False][e] for e in self.statements)
+
+    def _frame(self, called: Called, parent: _Frame) -> _Frame:
+        return _Frame(called, parent, {} if called in self.leaves else called.given)
 
     # ---- where things stand
 
@@ -109,10 +131,8 @@ class _Outliner:
             self.home[e] = frame
             self.order[e] = len(self.order)
             match e:
-                case Perform(procedure) if e in self.opened:
-                    self._scan(frame, procedure.body)
                 case Perform(procedure):
-                    inner = self.frames[e] = _Frame(e, frame, self.given.get(e, {}))
+                    inner = self.frames[e] = self._frame(self.read[e], frame)
                     self._scan(inner, procedure.body)
                     inside = (w for s in procedure.body for w in performed(s))
                     inner.last = {view: w for w in inside if (view := written(w)) is not None}  # type: ignore[misc]
@@ -160,17 +180,32 @@ class _Outliner:
             return False
         if t in frame.names:
             return True
-        if isinstance(t, LoopVar | State | Memory):
+        if isinstance(t, LoopVar | State | Memory | Formal | Arg):
             return t not in frame.bound
         if isinstance(t, Effect):
             return self._place(frame, t) is None
-        return isinstance(t, Outcome) and self._place(frame, _performer(t)) is None
+        if isinstance(t, Outcome):
+            return self._place(frame, _performer(t)) is None
+        return isinstance(t, Read) and self._beside(frame, t)
 
-    def _left(self, frame: _Frame, t: Any) -> _Frame | None:
-        """The call inside of `frame` of which a value is a result."""
+    def _beside(self, frame: _Frame, t: Read) -> bool:
+        """Whether a value was read in another call, which gives it."""
+        inner, outer = frame, frame.parent
+        while outer is not None:
+            if self._left(outer, t) not in (None, inner):
+                return True
+            inner, outer = outer, outer.parent
+        return False
+
+    def _left(self, frame: _Frame, t: Any, shaped: bool = True) -> _Frame | None:
+        """The call inside of `frame` that performs statements, and of which a value is a result."""
         if isinstance(t, Outcome):
             inner = self._place(frame, _performer(t))
             return inner if inner is not frame else None
+        called = None if shaped else frame.called.inside.get(t)
+        if called is not None and called not in self.plain and (inner := self.frames.get(called.frame)):  # type: ignore[arg-type]
+            if t in called.own or any(self._left(frame, u) is inner for u in walk(t) if isinstance(u, Outcome | Read)):
+                return inner
         if not isinstance(t, Read):
             return None
         after = None if t.after is None else self._place(frame, t.after)
@@ -180,104 +215,143 @@ class _Outliner:
             inner = self._place(frame, e)
             if inner not in (None, frame) and t.view in inner.last:  # type: ignore[union-attr]
                 # it stands in the call, before that writes, or the statement that it stands behind came later
-                if t.after is None or self.order[t.after] < self.order[inner.call]:  # type: ignore[union-attr]
+                if t.after is None or self.order[t.after] < self.order[inner.called.frame]:  # type: ignore[union-attr]
                     return inner
         return None
 
-    def _parts(self, frame: _Frame, t: Any) -> list[Any]:
+    def _called(self, frame: _Frame, t: Any, shaped: bool) -> _Frame | None:
+        """The call without statements of which a value is a result."""
+        called = None if shaped else frame.called.inside.get(t)
+        if called is None or called.frame is not None or called in self.plain:
+            return None
+        return frame.calls.setdefault(called, self._frame(called, frame))
+
+    def _caller(self, frame: _Frame, t: Any, shaped: bool) -> _Frame | None:
+        """The call that a term becomes, or is a result of."""
+        return self._left(frame, t, shaped) or self._called(frame, t, shaped) or self.frames.get(t)
+
+    def _parts(self, frame: _Frame, t: Any, shaped: bool) -> list[Node]:
         """What a term is made of in its frame."""
         if self._needed(frame, t):
-            return list(t.shape if isinstance(t, Memory) else () if isinstance(t, Effect) else shape_of(t))
-        if inner := self._left(frame, t):
-            return [inner.call]
-        if t in self.frames:
-            return list(self.frames[t].needs)
+            return [
+                (e, True) for e in (t.shape if isinstance(t, Memory) else () if isinstance(t, Effect) else shape_of(t))
+            ]
+        if inner := self._left(frame, t, shaped):
+            return [(inner.called.frame, False)]
+        if inner := self._called(frame, t, shaped) or self.frames.get(t):
+            return list(inner.needs.items())
         if isinstance(t, Effect) and (inner := self._place(frame, t)) not in (None, frame):
-            return [inner.call]  # type: ignore[union-attr]
-        if isinstance(t, Buffer) and self._place(frame, t) not in (None, frame):
-            raise _NoProcedure(self._place(frame, t).call)  # type: ignore[union-attr, arg-type]
-        return list(children(t))
+            return [(inner.called.frame, False)]  # type: ignore[union-attr]
+        if isinstance(t, Apply) and not shaped:
+            return [(a, False) for a in self._operands(frame, t)]
+        return [] if isinstance(t, Combine | Function) else below(t, shaped)
+
+    def _operands(self, frame: _Frame, t: Apply) -> tuple[Value, ...]:
+        """Those of an operator.  A conjunction or a disjunction is flat: a call that gives some of them stands for
+        these."""
+        found = t.args
+        for v in frame.called.inside if t.op.arity < 0 else ():
+            if isinstance(v, Apply) and v.op is t.op and v is not t and set(v.args) <= set(found):
+                found = (*(a for a in found if a not in v.args), v)
+        return found
 
     # ---- what is called with what
 
-    def _reach(self) -> None:
+    def _reach(self, start: _Frame, roots: list[Node]) -> None:
         """Find out what each frame needs from outside and which of its values are used there."""
-        stack: list[tuple[_Frame, Any]] = [(self.root, e) for e in reversed(self.statements)]
+        stack: list[tuple[_Frame, Any, bool]] = [(start, *n) for n in reversed(roots)]
         while stack:
-            frame, t = stack.pop()
-            if t in frame.seen:
+            frame, t, shaped = stack.pop()
+            if (t, shaped) in frame.seen:
                 continue
-            frame.seen.add(t)
-            parts = [(frame, p) for p in self._parts(frame, t)]
+            frame.seen.add((t, shaped))
+            parts = [(frame, *n) for n in self._parts(frame, t, shaped)]
             if self._needed(frame, t):
-                frame.needs[t] = None
+                frame.needs[t] = shaped = shaped or frame.needs.get(t, False)
                 assert frame.parent is not None
-                parts.append((frame.parent, t))
-            elif inner := self._left(frame, t):
+                parts.append((frame.parent, t, shaped))
+            elif inner := self._left(frame, t, shaped):
                 inner.results.setdefault(t, len(inner.results))
-                parts.append((inner, t))
+                parts.append((inner, t, False))
+            elif inner := self._called(frame, t, shaped):
+                inner.results = {v: i for i, v in enumerate(inner.called.values)}
+                parts = [(inner, v, False) for v in inner.results]
             elif t in self.frames:
-                parts = [(self.frames[t], e) for e in t.procedure.body]
+                parts = [(self.frames[t], e, False) for e in t.procedure.body]
             stack.extend(reversed(parts))
 
     # ---- the same terms over formals
 
-    def _convert(self, frame: _Frame, roots: Iterable[Any]) -> None:
+    def _convert(self, frame: _Frame, roots: Iterable[Node]) -> None:
         stack = list(reversed(tuple(roots)))
         while stack:
-            t = stack[-1]
-            waiting = [] if t in frame.done else [p for p in self._parts(frame, t) if p not in frame.done]
+            t, shaped = stack[-1]
+            done = frame.done[shaped]
+            waiting = [] if t in done else [(p, s) for p, s in self._parts(frame, t, shaped) if p not in frame.done[s]]
             if waiting:
+                if (t, shaped) in frame.begun:  # what a call is given is made of what it gives
+                    raise _NoProcedure(next(c for n in reversed(stack) if (c := self._caller(frame, *n))).called)
+                frame.begun.add((t, shaped))
                 stack.extend(reversed(waiting))
                 continue
             stack.pop()
-            if t not in frame.done:
+            if t not in done:
                 try:
-                    new = self._over(frame, t)
+                    new = self._over(frame, t, shaped)
+                    new = formed(t, new) if shaped and isinstance(t, Value) else new
                 except TypeError:
-                    if frame.call is None:
-                        raise
-                    raise _NoProcedure(frame.call) from None
-                frame.done[t] = new if new is t else inherit(t, new)
+                    inner = (
+                        self._left(frame, t, shaped) or self._called(frame, t, shaped) or self.frames.get(t) or frame
+                    )
+                    raise _NoProcedure(inner.called) from None
+                done[t] = new if new is t else inherit(t, new)
 
-    def _over(self, frame: _Frame, t: Any) -> Any:
+    def _over(self, frame: _Frame, t: Any, shaped: bool) -> Any:
         if self._needed(frame, t):
             return self._formal(frame, t)
-        if inner := self._left(frame, t):
-            return Returned(frame.done[inner.call], inner.results[t])
+        if inner := self._left(frame, t, shaped):
+            return Returned(frame.done[False][inner.called.frame], inner.results[t])
+        if inner := self._called(frame, t, shaped):
+            return Call(*self._procedure(inner, frame), inner.results[t])
         if t in self.frames:
-            return self._call(self.frames[t], frame)
+            return Perform(*self._procedure(self.frames[t], frame))
         if isinstance(t, Effect) and (inner := self._place(frame, t)) not in (None, frame):
-            return frame.done[inner.call]  # type: ignore[union-attr]
-        new = t.rebuild(frame.done)
-        blocks = [n for n in ("body", "then", "otherwise") if hasattr(t, n)] if self.opened else []
-        return replace(new, **{n: self._spliced(getattr(t, n), frame.done) for n in blocks}) if blocks else new
-
-    def _spliced(self, effects: tuple[Effect, ...], done: dict[Any, Any]) -> tuple[Effect, ...]:
-        return tuple(x for e in effects for x in (done[e].procedure.body if e in self.opened else (done[e],)))
+            return frame.done[False][inner.called.frame]  # type: ignore[union-attr]
+        if isinstance(t, Function):
+            return self._function(frame, t)
+        if isinstance(t, Apply) and t.op.arity < 0:
+            return apply(t.op, *(frame.done[shaped][a] for a, _ in self._parts(frame, t, shaped)))
+        return t if isinstance(t, Combine) else rebuilt(t, shaped, frame.done)
 
     def _formal(self, frame: _Frame, t: Any) -> Any:
         position = frame.formals().index(t)
         if isinstance(t, Effect):
             return PassedEffect(position)
         name = str(frame.names.get(t) or arena().names.get(t) or getattr(t, "name", "value"))
+        shape = tuple(frame.done[True][e] for e in extents(t))
         if isinstance(t, Memory):
-            return PassedView(name, position, t.mode, t.dtype, tuple(frame.done[e] for e in t.shape))
-        tensor = isinstance(t.type, TensorType)
-        extents = tuple(frame.done[e] for e in shape_of(t))
-        return Passed(name, position, element(t.type), extents, not tensor)
+            return PassedView(name, position, t.mode, t.dtype, shape)  # type: ignore[attr-defined]
+        return Passed(name, position, element(t.type), shape, not isinstance(t.type, TensorType))
 
-    def _call(self, inner: _Frame, frame: _Frame) -> Perform:
-        call = inner.call
-        assert call is not None
-        formals = inner.formals()
-        self._convert(inner, [*formals, *call.procedure.body, *inner.results])
-        done = inner.done
-        body = self._spliced(call.procedure.body, done)
-        made = Procedure(
-            call.procedure.name, tuple(done[t] for t in formals), body, tuple(done[t] for t in inner.results)
-        )
-        return Perform(inherit(call.procedure, made), tuple(frame.done[t] for t in formals))
+    def _procedure(self, inner: _Frame, frame: _Frame) -> tuple[Procedure, tuple[Any, ...]]:
+        """A call as a procedure, and its arguments."""
+        body = inner.called.frame.procedure.body if inner.called.frame else ()
+        formals = [(t, inner.needs[t]) for t in inner.formals()]
+        self._convert(inner, [*formals, *((t, False) for t in (*body, *inner.results))])
+        over = tuple(inner.done[s][t] for t, s in formals)
+        parts = (tuple(inner.done[False][t] for t in ts) for ts in (body, inner.results))
+        made = named(Procedure(inner.called.name, over, *parts), inner.called.name)
+        inherit(next(iter((*body, *inner.results))), made)
+        return made, tuple(frame.done[s][t] for t, s in formals)
+
+    def _function(self, frame: _Frame, t: Function) -> Function:
+        """A function of slices, which is closed: calls in it are made where it was read."""
+        read = next((c for r in results(t) if (c := frame.called.inside.get(r))), Called(t.name, {}))
+        own = _Frame(read, None, {})
+        self._reach(own, [(t.result, False)])
+        self._convert(own, [(t.result, False)])
+        new = own.done[False][t.result]
+        return t if new is t.result else inherit(t, replace(t, result=new))  # type: ignore[no-any-return]
 
 
 def _performer(t: Any) -> Any:

@@ -42,6 +42,12 @@ class Source:
         margin = self.indent
         return Span(self.file, self.first + row, margin + start + 1, margin + stop + 1, " " * margin + line, caller)
 
+    def has(self, span: Span | None) -> bool:
+        """Whether a place is in this text, or in what it calls."""
+        last = self.first + len(self.lines)
+        places = () if span is None else (span, *span.callers())
+        return any(s.file == self.file and self.first <= s.line < last for s in places)
+
 
 def _characters(line: str, offset: int) -> int:
     """Syntax trees count bytes of UTF-8, people count characters."""

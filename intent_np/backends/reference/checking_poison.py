@@ -40,16 +40,8 @@ class Poison:
         self._firsts: list[int] = []
         self._origins: list[Origin] = []
         self._next = 1
-        self.calls: list[Span] = []  # of the helpers that are being evaluated, outermost first
         # the arrays are held, so that an identity is not used again
         self._masks: dict[int, tuple[Any, Any]] = {}
-
-    def spot(self, term: Any) -> Span | None:
-        """Where the author wrote a term, and the calls that are being evaluated."""
-        span = span_of(term)
-        for call in reversed(self.calls if span else ()):
-            span = span.called(call)  # type: ignore[union-attr]
-        return span
 
     # ---- origins
 
@@ -59,7 +51,7 @@ class Poison:
         mask = np.zeros(wrong.shape, np.int64)
         mask[wrong] = np.arange(self._next, self._next + count)
         self._firsts.append(self._next)
-        self._origins.append(Origin(code, self.spot(term), name, found))
+        self._origins.append(Origin(code, span_of(term), name, found))
         self._next += count
         return mask
 

@@ -66,7 +66,7 @@ class Findings:
     ) -> None:  # fmt: skip
         """A finding at a term or a span, in the flat `lane` of an array of `shape` in `scope`; the first of its kind
         stays.  `stored` says that it shows in an element of an output alone."""
-        span = at if isinstance(at, Span) else self.poison.spot(at)
+        span = at if isinstance(at, Span) else span_of(at)
         identity = (code, span, fields.get("name"), key)
         if not stored:
             self._stored.discard(identity)

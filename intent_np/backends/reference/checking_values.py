@@ -6,8 +6,7 @@ this for one construct after the other; what binds values to names (helpers, loo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy as np
 from ... import numerics
 from ...numerics import Array
 from ...numerics.invalidity import about, about_cast
-from ...terms.core import arena, children
+from ...terms.core import children
 from ...terms.dtypes import DType, bool_, i64
 from ...terms.index import Apply, Cast, Const, Value
 from ...terms.logical import (
@@ -92,14 +91,6 @@ class CheckedTensors(CheckedAccess):
         if not isinstance(v, HANDED_ON):
             self.poison.mark(result, self._poisoned(v, s, result))
         return result
-
-    @contextmanager
-    def calling(self, call: Call) -> Iterator[None]:
-        with super().calling(call):
-            outer = self.poison.calls
-            self.poison.calls = [*outer, *arena().spans.get(call, ())[:1]]
-            yield
-            self.poison.calls = outer
 
     def _poisoned(self, v: Value, s: Scope, result: Result) -> Any:
         match v:

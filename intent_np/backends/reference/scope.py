@@ -27,6 +27,7 @@ from ...terms.logical import (
     Start,
     State,
     Succeeded,
+    given,
     opened,
     performed,
 )
@@ -119,15 +120,13 @@ class Dependence:
             return frozenset((t,))
         if isinstance(t, Function | Combine | View):
             return frozenset()
-        if isinstance(t, Call):
-            return self._union(t.args)
         if isinstance(t, Read):
             parts = self._union(c for c in children(t) if c is not t.after)
             return parts | ({t.after} if t.after is not None else set())
         if isinstance(t, Old | Succeeded):
             return frozenset((t.access,))
-        if isinstance(t, Returned):
-            return self.of(opened(t.call).results[t.position])
+        if isinstance(t, Call | Returned):
+            return self.of(given(t))
         if isinstance(t, Perform):
             return self._union(opened(t).body)
         if isinstance(t, After):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -43,7 +42,7 @@ from ...terms.logical import (
     Transpose,
     Unique,
     element,
-    opened,
+    given,
     placed,
     shape_of,
 )
@@ -79,15 +78,6 @@ class Tensors(Regions):
         home = home or s
         home.known[v] = result = self._compute(v, home)
         return self.lifted(result, home.depth, scope.depth)
-
-    @contextmanager
-    def calling(self, call: Call) -> Iterator[None]:
-        """What goes wrong inside is told with the line of the call."""
-        try:
-            yield
-        except CheckError as problem:
-            problem.called_from(*arena().spans.get(call, ())[:1])
-            raise
 
     def lifted(self, value: Result, depth: int, to: int) -> Result:
         """A value of an outer scope as one further in sees it."""
@@ -152,14 +142,8 @@ class Tensors(Regions):
                 return tuple(self.value(x, s) for x in values)
             case Proj(value, position):
                 return self.value(value, s)[position]
-            case Call(function, args):
-                inner = Scope(s, function.formals)
-                for formal, a in zip(function.formals, args, strict=True):
-                    inner.bind(formal, self.value(a, s))
-                with self.calling(v):
-                    return self.value(function.result, inner)
-            case Returned(call, position):
-                return self.value(opened(call).results[position], s)
+            case Call() | Returned():
+                return self.value(given(v), s)
             case After(loop):
                 self.loop(loop, s)
                 return s.known[v]

@@ -17,15 +17,15 @@ from . import contractions, domains, effects, functions, procedures, promises, r
 from .contractions import Quantize, QuantizedDot, ScaledContract, SparseContract, TensorContract
 from .domains import Along, At, AtEach, Between, Domain, LoopVar, NewAxis, Placed, Subscript, indexed, placed
 from .effects import Access, Accumulate, Allocate, Atomic, Buffer, Old, Succeeded, accesses, orders, written
-from .functions import Call, Formal, Function
+from .functions import Formal, Function
 from .inlining import inlined
-from .procedures import Passed, PassedEffect, PassedView, Perform, Procedure, Returned, opened, performed
+from .procedures import Call, Passed, PassedEffect, PassedView, Perform, Procedure, Returned, given, opened, performed
 from .promises import InBounds, Unique
-from .regions import RegionFold, RegionScan
+from .regions import RegionFold, RegionScan, results
 from .statements import After, Assert, Branch, Ordered, Outcome, Parallel, Print, Start, State, Write
 from .structured import Histogram, TensorReduce, TensorScan, TensorSort
 from .tensors import Convert, Filled, Indices, Pack, Pointwise, Read, Reshape, Take, Transpose
-from .types import TensorType, broadcast, element, shape_of
+from .types import SHAPING, TensorType, broadcast, element, formed, shape_of
 
 
 @term

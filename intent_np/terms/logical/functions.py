@@ -1,4 +1,4 @@
-"""Helpers: typed by the call, inlined by a pass."""
+"""Functions of slices: what an author says of any part of an axis, over formals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .types import TensorType
 
 @term
 class Formal(Value):
-    """A parameter of a helper, typed by the call: a scalar, or a tensor of these extents."""
+    """A parameter of a function: a scalar, or a tensor of these extents."""
 
     name: str
     position: int
@@ -28,24 +28,10 @@ class Formal(Value):
 
 @term
 class Function(Term):
-    """A typed pure helper: its result over its formals."""
+    """A helper that a region operation calls: its result over its formals, and over nothing else."""
 
     name: str
     formals: tuple[Formal, ...]
     result: Value
     syntax = "function ({formals}) gives {result}"
     binds = True
-
-
-@term
-class Call(Value):
-    """A helper at its arguments; inlined by `inline_calls`, with provenance intact."""
-
-    function: Function
-    args: tuple[Value, ...]
-    syntax = "call {function}({args})"
-
-    def infer(self) -> Any:
-        if tuple(a.type for a in self.args) != tuple(f.type for f in self.function.formals):
-            raise TypeError(f"{self.function.name} of {[a.type for a in self.args]}")
-        return self.function.result.type

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..core import replace, rewrite
-from ..normal import Memory, Proj
+from ..normal import Memory
 from .effects import written
-from .functions import Call
-from .procedures import Opened, Perform, Returned, over, performed, substituted
-from .tensors import Pack, Read
+from .procedures import Call, Opened, Perform, Returned, over, performed
+from .tensors import Read
 
 BLOCKS = ("body", "then", "otherwise")  # fields that hold statements
 
@@ -23,14 +22,13 @@ class _Inliner:
     """One rewriting, bottom-up: what a call is made of was inlined already."""
 
     def __init__(self) -> None:
-        self.calls: dict[Perform, Opened] = {}
+        self.calls: dict[Any, Opened] = {}
         self.last: dict[Perform, dict[Memory, Any]] = {}
 
     def step(self, u: Any) -> Any:
         match u:
-            case Call(function, args):
-                formals = dict(zip(function.formals, args, strict=True))
-                return substituted(u, (function.result,), formals, _projected)[0]
+            case Call():
+                return self.opened(u).results[u.position]
             case Returned(call, position):
                 return self.opened(call).results[position]
         names = [n for n in BLOCKS if hasattr(u, n)]
@@ -39,15 +37,16 @@ class _Inliner:
         return self.settled(u)
 
     def settled(self, u: Any) -> Any:
-        """A read behind a call names the statement that wrote last in it; a component of a tuple in hand is known."""
+        """A read behind a call names the statement that wrote last in it."""
         if isinstance(u, Read) and isinstance(u.after, Perform) and (w := self.writers(u.after).get(u.view)):
             return replace(u, after=w)
-        return _projected(u)
+        return u
 
-    def opened(self, call: Perform) -> Opened:
-        if call not in self.calls:
-            self.calls[call] = over(call, self.settled)
-        return self.calls[call]
+    def opened(self, call: Perform | Call) -> Opened:
+        key = call.procedure, call.args
+        if key not in self.calls:
+            self.calls[key] = over(call, self.settled)
+        return self.calls[key]
 
     def statements(self, body: tuple[Any, ...]) -> tuple[Any, ...]:
         """Statements with those of calls among them."""
@@ -59,8 +58,3 @@ class _Inliner:
             inside = (w for e in self.opened(call).body for w in performed(e))
             self.last[call] = {view: w for w in inside if (view := written(w)) is not None}
         return self.last[call]
-
-
-def _projected(t: Any) -> Any:
-    """A component of a tuple that is in hand."""
-    return t.value.values[t.position] if isinstance(t, Proj) and isinstance(t.value, Pack) else t

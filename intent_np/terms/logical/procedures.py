@@ -1,17 +1,17 @@
-"""Helpers with effects: statements over parameters, performed where they are called, inlined by a pass."""
+"""Helpers: statements and results over parameters, called where they stand, inlined by a pass."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from ..core import Term, arena, children, inherit, term
+from ..core import Term, arena, children, inherit, replace, term
 from ..dtypes import DType
 from ..index import Value
 from ..normal import Effect, Memory
 from .statements import After, Outcome
 from .tensors import Read
-from .types import TensorType, element, shape_of
+from .types import SHAPING, TensorType, element, formed, shape_of
 
 
 @term
@@ -56,14 +56,14 @@ class PassedEffect(Effect):
 
 @term
 class Procedure(Term):
-    """A helper with effects: its statements and its results, over what it is called with and over nothing else but
-    constants and extents of the program."""
+    """A helper: its statements, if it has any, and its results, over what it is called with and over nothing else but
+    constants and parameters of the program."""
 
     name: str
     formals: tuple[Term, ...]
     body: tuple[Effect, ...]
     results: tuple[Value, ...] = ()
-    syntax = "procedure ({formals}){ gives |results|}:{body:block}"
+    syntax = "procedure ({formals}){ gives |results|}{body:block}"
     binds = True
 
     def infer(self) -> None:
@@ -81,10 +81,14 @@ class Perform(Effect):
     syntax = "perform {procedure}({args})"
 
     def infer(self) -> None:
-        for f, a in zip(self.procedure.formals, self.args, strict=True):
-            fits = isinstance(a, Effect) if isinstance(f, PassedEffect) else _alike(f, a)
-            if not fits:
-                raise TypeError(f"{self.procedure.name} is called with {a} for {f}")
+        _check_arguments(self)
+
+
+def _check_arguments(call: Any) -> None:
+    for f, a in zip(call.procedure.formals, call.args, strict=True):
+        fits = isinstance(a, Effect) if isinstance(f, PassedEffect) else _alike(f, a)
+        if not fits:
+            raise TypeError(f"{call.procedure.name} is called with {a} for {f}")
 
 
 def _alike(formal: Any, a: Any) -> bool:
@@ -104,7 +108,23 @@ class Returned(Value):
     syntax = "result {position} of {call}"
 
     def infer(self) -> Any:
-        return opened(self.call).results[self.position].type
+        return given(self).type
+
+
+@term
+class Call(Value):
+    """What a procedure without statements gives at its arguments: result `position` of it."""
+
+    procedure: Procedure
+    args: tuple[Term, ...]
+    position: int = 0
+    syntax = "call {procedure}({args}){ result |position|}"
+
+    def infer(self) -> Any:
+        _check_arguments(self)
+        if self.procedure.body:
+            raise TypeError(f"{self.procedure.name} performs statements")
+        return given(self).type
 
 
 class Opened(NamedTuple):
@@ -114,16 +134,21 @@ class Opened(NamedTuple):
     results: tuple[Any, ...]
 
 
-def opened(call: Perform) -> Opened:
+def opened(call: Perform | Call) -> Opened:
     """What a call performs and gives, each found once in an arena."""
     known = arena().facts
-    key: Any = (Opened, call)
+    key: Any = (Opened, call.procedure, call.args)
     if key not in known:
         known[key] = over(call)
     return known[key]  # type: ignore[no-any-return]
 
 
-def over(call: Perform, settled: Callable[[Any], Any] = lambda t: t) -> Opened:
+def given(t: Call | Returned) -> Value:
+    """The result of a call that a value is."""
+    return opened(t if isinstance(t, Call) else t.call).results[t.position]  # type: ignore[no-any-return]
+
+
+def over(call: Perform | Call, settled: Callable[[Any], Any] = lambda t: t) -> Opened:
     """The same, with a step for each term that the arguments make another one."""
     p = call.procedure
     made = substituted(call, (*p.body, *p.results), dict(zip(p.formals, call.args, strict=True)), settled)
@@ -148,7 +173,7 @@ def substituted(
             continue
         stack.pop()
         if t not in done:
-            new = t.rebuild(done)
+            new = _formed(t, t.rebuild(done))
             done[t] = new if new is t else settled(new)
             if done[t] is not t:
                 fresh = done[t] not in space.spans
@@ -156,6 +181,17 @@ def substituted(
                 if fresh and callers and t in space.spans:
                     space.spans[done[t]] = tuple(s.called(callers[0]) for s in space.spans[t])
     return tuple(done[r] for r in roots)
+
+
+def _formed(old: Any, new: Any) -> Any:
+    """A term over other parts, with what shapes it in normal form again."""
+    changes = {}
+    for f in old.fields if new is not old else ():
+        if f.name in SHAPING and f.kind != "attribute" and (value := getattr(old, f.name)) is not None:
+            parts = getattr(new, f.name)
+            several = f.kind == "terms"
+            changes[f.name] = tuple(map(formed, value, parts)) if several else formed(value, parts)
+    return replace(new, **changes) if changes else new
 
 
 def performed(*roots: Term) -> list[Term]:
@@ -170,8 +206,8 @@ def performed(*roots: Term) -> list[Term]:
             below = tuple(c for c in children(t) if not (isinstance(t, Read) and c is t.after))
             if isinstance(t, Perform):
                 below = opened(t).body
-            elif isinstance(t, Returned):
-                below = (opened(t.call).results[t.position],)
+            elif isinstance(t, Call | Returned):
+                below = (given(t),)
             elif isinstance(t, Outcome) and not (isinstance(t, After) and not t.loop.body):
                 below = ()
             stack.extend(reversed(below))

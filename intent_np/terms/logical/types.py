@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 from ..dtypes import DType
 from ..index import Value, is_const
 
+SHAPING = ("shape", "extents", "extent", "strides", "bins", "groups", "lo", "hi", "step", "source")
+"""Fields of terms that hold extents, or bounds of domains: types are compared by them."""
+
 
 class TensorType(NamedTuple):
     """Type of a tensor: its element type and its extents, which have identity."""
@@ -39,3 +42,10 @@ def broadcast(shapes: tuple[tuple[Value, ...], ...]) -> tuple[Value, ...]:
                 raise TypeError(f"extents {wide[0]} and {e} do not broadcast")
         result.insert(0, wide[0] if wide else extents[0])
     return tuple(result)
+
+
+def formed(old: Any, new: Any) -> Any:
+    """An extent over other parts, in normal form where the old one was: sums are in the order of what they are of."""
+    from ...rules.simplify import simplify
+
+    return simplify(new) if new is not old and simplify(old) is old else new
