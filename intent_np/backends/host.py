@@ -41,8 +41,11 @@ def executor(kernel: KernelPlan, target: Target, program: Any, space: Arena, che
             else:
                 machine.run(program, arrays, scalars)
 
-    # the reference evaluates a read where its value is used, which may be behind a write
-    return Machine(execute, () if level(target) == "logical" else same_arrays(program.parameters))
+    if level(target) == "logical":  # it evaluates a read where its value is used, which may be behind a write
+        from .reference.one_array import one_array
+
+        return Machine(execute, one_array(program))
+    return Machine(execute, same_arrays(program.parameters))
 
 
 def revive(kernel: KernelPlan, target: Target, texts: Mapping[str, str]) -> Machine:

@@ -161,12 +161,59 @@ def twice(
     z[points] = x[points] + 1.0
 
 
-def test_outputs_of_a_group_are_written_in_the_order_of_the_statements() -> None:
+@intent.kernel
+def twice_by_point(
+    x: I.In[I.f32, ("N",)],
+    y: I.Out[I.f32, ("N",), I.constraints(alias="g")],
+    z: I.Out[I.f32, ("N",), I.constraints(alias="g")],
+):
+    for i in I.parallel(I.domain(0, x.shape[0])):
+        y[i] = x[i]
+        z[i] = x[i] + 1.0
+
+
+@pytest.mark.parametrize("kernel", [twice, twice_by_point], ids=lambda k: k.name)
+@pytest.mark.parametrize("target", ["reference", "cpu"])
+@pytest.mark.parametrize("check", [False, True])
+def test_outputs_of_a_group_are_written_in_the_order_of_the_statements(kernel: Any, target: str, check: bool) -> None:
     x, y = np.arange(5, dtype=np.float32), np.zeros(6, np.float32)
-    intent.compile(twice, target="cpu")(x, y[:5], y[:5])
+    compiled = intent.compile(kernel, target=target, options=CompileOptions(check=check))
+    compiled(x, y[:5], y[:5])
     assert y.tolist() == [1, 2, 3, 4, 5, 0]
     with pytest.raises(CallError, match="E415"):
-        intent.compile(twice, target="cpu")(x, y[:5], y[1:])
+        compiled(x, y[:5], y[1:])
+
+
+@intent.kernel
+def turned_outputs(
+    x: I.In[I.f32, ("N",)],
+    y: I.Out[I.f32, ("N",), I.constraints(alias="g")],
+    z: I.Out[I.f32, ("N",), I.constraints(alias="g")],
+):
+    (N,) = x.shape
+    for i in I.parallel(I.domain(0, N)):
+        y[i] = x[i]
+        z[N - 1 - i] = x[i]
+
+
+@intent.kernel
+def read_again(
+    x: I.In[I.f32, ("N",)],
+    y: I.Out[I.f32, ("N",), I.constraints(alias="g")],
+    z: I.Out[I.f32, ("N",), I.constraints(alias="g")],
+):
+    y[:] = x[:]
+    z[:] = y[:] + 1.0
+
+
+@pytest.mark.parametrize(
+    ("kernel", "target"), [(turned_outputs, "reference"), (turned_outputs, "cpu"), (read_again, "reference")]
+)
+def test_outputs_of_a_group_that_are_written_elsewhere_or_read_are_apart(kernel: Any, target: str) -> None:
+    x, y = np.arange(5, dtype=np.float32), np.full(5, 9, np.float32)
+    with pytest.raises(CallError, match="E415"):
+        intent.compile(kernel, target=target)(x, y, y)
+    assert (y == 9).all()
 
 
 # ---- the device
