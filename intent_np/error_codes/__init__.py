@@ -31,4 +31,5 @@ REMARKS: Final[dict[str, str]] = {
     "P007": "nothing could be validated",
     "P008": "the plan is the directed one",
     "P009": "a view is copied before each launch, since statements overwrite what they read",
+    "P010": "a statement that looks inside is left out",
 }

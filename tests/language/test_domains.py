@@ -178,7 +178,14 @@ def inspected(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M",)]):
         y[row] = total
 
 
-def test_a_kernel_is_looked_into(run, capsys):
+def test_a_target_that_does_not_look_inside_says_so():
+    found = intent.compile(inspected, target="cpu").remarks
+    assert [(r.code, r.text.split()[0]) for r in found] == [("P010", "I.debug_assert"), ("P010", "I.debug_print")]
+    assert ["debug_assert" in found[0].span.text, "debug_print" in found[1].span.text] == [True, True]
+    assert intent.compile(inspected, target="reference").remarks == []
+
+
+def test_a_kernel_is_inspected(run, capsys):
     x, y = np.array([[1, 2], [3, 4], [5, 6]], np.float32), np.zeros(3, np.float32)
     intent.compile(inspected, target="reference")(x, y)
     assert capsys.readouterr().out == "row 1 has 7.0 False 2\nrow 2 has 11.0 True 2\n"
