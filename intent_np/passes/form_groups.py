@@ -30,7 +30,9 @@ def form_groups(program: Program, *, serial: str = "remark") -> GroupedProgram:
                 first, *others = _places(g)
                 found = "statements that one instance would have to perform in order"
                 related = [("depends on", first)] if others else []
-                raise error("E707", span=(others or [first])[-1], name=_name(g), found=found, related=related)
+                name, is_kept = _exchanged(g)
+                fix = _SPREAD if is_kept else ""
+                raise error("E707", span=(others or [first])[-1], name=name, found=found, fix=fix, related=related)
     formed, parameters = separated(formed, program.parameters)
     return GroupedProgram(program.name, parameters, formed, program.permissions, program.target)
 
@@ -55,13 +57,25 @@ def serial_remarks(group: Group) -> list[Remark]:
     first, *others = _places(group)
     lines = ", ".join(str(span.line) for span in (first, *others) if span)
     text = f"lines {lines} depend on what other points of each other write; split the kernel where one ends"
+    name, is_kept = _exchanged(group)
+    if is_kept:
+        text = f"'{name}' stands in memory, where points of lines {lines} read what others left there; {_SPREAD}"
     return [Remark("P001", text, (others or [first])[-1])]
+
+
+_SPREAD = "give what is independent an instance of its own, with I.parallel around it"
+
+
+def _exchanged(group: Group) -> tuple[str, bool]:
+    """The view by which the statements depend on each other, and whether it is memory of the kernel's own: a buffer, or
+    what a loop carries, which no other kernel could go on with."""
+    read = {t.view for t in find(group.effects, Load)}
+    stored = dict.fromkeys(t.view for t in find(group.effects, (Store, Update)))  # type: ignore[arg-type]
+    shared = [v for v in stored if v in read] or list(stored)
+    chosen = min(shared, key=lambda v: (v.mode == "workspace", v.name))
+    return chosen.name, chosen.mode == "workspace"
 
 
 def _places(group: Group) -> list[Any]:
     spans = arena().spans
     return list(dict.fromkeys(spans[e][0] for e in group.effects if spans.get(e))) or [None]
-
-
-def _name(group: Group) -> str:
-    return next(t.view.name for t in find(group.effects, (Store, Update)))  # type: ignore[arg-type, no-any-return]

@@ -125,7 +125,35 @@ def test_what_points_of_another_statement_wrote_is_read_by_a_single_instance() -
     assert (y == full).all()
     assert (z == full[1:] - full[:-1]).all()
     assert [r.code for r in artifact.remarks] == ["P001"]
+    assert "split the kernel" in artifact.remarks[0].text
     assert "sync" in artifact.ir("gpu")
+
+
+@intent.kernel
+def rolled(x: I.In[I.f32, ("N",)], n: I.index, y: I.Out[I.f32, ("N",)]):
+    value = x[:]
+    for _ in range(n):
+        value = I.roll(value, 1, axis=0)
+    y[:] = value
+
+
+@intent.kernel
+def rolled_in_place(x: I.InOut[I.f32, ("N",)], n: I.index, y: I.Out[I.f32, ("N",)]):
+    for _ in range(n):
+        x[:] = I.roll(x[:], 1, axis=0)
+    y[:] = x[:]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "name", "advice"), [(rolled, "value", "I.parallel"), (rolled_in_place, "x", "split")]
+)
+def test_a_remark_on_memory_of_the_kernels_own_asks_for_no_second_kernel(kernel, name, advice) -> None:
+    (remark,) = intent.compile(kernel, target="cpu").remarks
+    assert remark.code == "P001"
+    assert advice in remark.text
+    with pytest.raises(intent.CompileError, match=f"E707 '{name}' is read") as refused:
+        intent.compile(kernel, target="cpu", options=intent.CompileOptions(serial="error"))
+    assert advice in refused.value.fix
 
 
 def test_a_dependence_along_a_row_leaves_the_rows_apart() -> None:
