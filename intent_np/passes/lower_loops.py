@@ -189,23 +189,35 @@ def behind(p: Value) -> bool:
 
 
 def guarded(
-    v: Any, condition: Value | None, entered: tuple[tuple[Turn, Value | None], ...] = (), lost: bool = False
+    v: Any,
+    condition: Value | None,
+    entered: tuple[tuple[Turn, Value | None], ...] = (),
+    lost: bool = False,
+    other: Any = None,
 ) -> Any:
     """`v` where `condition` holds, inside of these loops: a load that is not certainly inside its view, or may be of
     what was written only there, is made only there, and one that its iterations do not make only where they happen.
 
     What is combined of an axis is of other members than the one that the condition is about: `lost` says that a part
-    of the condition can't be asked there, so that a load is made wherever its view has it.
+    of the condition can't be asked there, so that a load is made wherever its view has it.  `other` is asked for where
+    the condition does not hold: what both ask for is asked for anyway, and stays one value of both.
     """
     if condition is None and not lost and not any(holds for _, holds in entered):
         return v
     lanes = condition.lanes if condition is not None else frozenset()
 
-    def crossing(t: Any) -> bool:
-        return isinstance(t, Reduce | Scan | Contract | Region) and not lanes.isdisjoint(_members(t))
+    def combining(t: Any) -> bool:
+        return isinstance(t, Reduce | Scan | Contract | Region)
 
+    def crossing(t: Any) -> bool:
+        return combining(t) and not lanes.isdisjoint(_members(t))
+
+    anyway = frozenset(walk(other, below=lambda t: () if combining(t) else asked_for(t)) if other is not None else ())
     done = Rewritten()
-    for t in walk(v, below=lambda t: () if crossing(t) else asked_for(t)):
+    for t in walk(v, below=lambda t: () if t in anyway or crossing(t) else asked_for(t)):
+        if t in anyway:
+            done[t] = t
+            continue
         if crossing(t):
             there = [c for c in conjuncts(condition) if c.lanes.isdisjoint(_members(t))]
             done[t] = guarded(t, conjunction(*there), entered, lost=True)

@@ -241,7 +241,9 @@ class _Lowering(
         c = yield condition
         if is_const(c, True) or is_const(c, False):
             return (yield x if is_const(c, True) else y)
-        return apply(v.op, c, guarded((yield x), c), guarded((yield y), node(apply("not", c))))
+        then, otherwise = (yield x), (yield y)
+        negated = node(apply("not", c))
+        return apply(v.op, c, guarded(then, c, other=otherwise), guarded(otherwise, negated, other=then))
 
     def _place(self, v: L.Read) -> Effect | None:
         """The effect that a read comes after."""

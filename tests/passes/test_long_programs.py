@@ -103,3 +103,31 @@ def test_a_fold_is_no_statement() -> None:
         blocked = run(compilation.normal, stop_after="choose_fills")
         with pytest.raises(CompileError, match="by share_traversals and apply_combines"):
             run(blocked, after="apply_combines")
+
+
+STENCIL = "def long(x: I.In[I.f32, ('M', 'N')], y: I.Out[I.f32, ('M', 'N')]):\n"
+
+
+def test_sums_of_guarded_reads_stay_as_long_as_they_are_written() -> None:
+    """What both sides of a branch ask for is one value: as values apart, 25 of them in a row are 2**25."""
+    steps = ", ".join(f"({i}, {j})" for i in range(-2, 3) for j in range(-2, 3))
+    made = kernel(
+        STENCIL,
+        [
+            "M, N = x.shape",
+            "for i, j in I.parallel((I.domain(0, M), I.domain(0, N))):",
+            "    total = 0.0",
+            f"    for a, b in ({steps}):",
+            "        if 0 <= i + a and i + a < M and 0 <= j + b and j + b < N:",
+            "            total += x[i + a, j + b]",
+            "    y[i, j] = total",
+        ],
+    )
+    artifact = intent.compile(made, target="cpu")
+    assert artifact.ir("gpu").count("load") == 25
+    for shape in ((7, 4), (2, 9), (1, 1), (0, 3)):
+        x, y = np.random.default_rng(1).integers(-9, 9, shape).astype(np.float32), np.empty(shape, np.float32)
+        artifact(x, y)
+        wide = np.pad(x, 2)
+        windows = (wide[i : i + shape[0], j : j + shape[1]] for i in range(5) for j in range(5))
+        np.testing.assert_array_equal(y, sum(windows))
