@@ -61,22 +61,30 @@ def outlined(body: tuple[Effect, ...], kernel: Called, frames: Mapping[Perform, 
     """Statements with calls of procedures in the place of what was read there.
 
     Where a call is none over the author's arguments, since they have extents in common that their own types do not
-    show, it is one over what these are made of; where what it is given is made of what it gives, that is written out.
+    show, it is one over what these are made of.  A value that a call gives, and is given a part of, was there before.
     """
-    leaves, plain = set[Called](), set[Called]()
+    leaves, before = set[Called](), set[tuple[Called, Value]]()
     while True:
         try:
-            return _Outliner(body, kernel, frames, leaves, plain).body()
+            return _Outliner(body, kernel, frames, leaves, before).body()
+        except _Circular as found:
+            before.add((found.called, found.value))
         except _NoProcedure as found:
-            if found.called in plain:
+            if found.called in leaves:
                 raise
-            (plain if found.called in leaves else leaves).add(found.called)
+            leaves.add(found.called)
 
 
 class _NoProcedure(Exception):
     def __init__(self, called: Called) -> None:
         super().__init__(called.name)
         self.called = called
+
+
+class _Circular(Exception):
+    def __init__(self, called: Called, value: Value) -> None:
+        super().__init__(called.name)
+        self.called, self.value = called, value
 
 
 class _Frame:
@@ -105,9 +113,9 @@ class _Outliner:
         kernel: Called,
         frames: Mapping[Perform, Called],
         leaves: set[Called],
-        plain: set[Called],
+        before: set[tuple[Called, Value]],
     ) -> None:
-        self.statements, self.read, self.leaves, self.plain = body, frames, leaves, plain
+        self.statements, self.read, self.leaves, self.before = body, frames, leaves, before
         self.home: dict[Any, _Frame] = {}  # of each statement, loop start and buffer
         self.order: dict[Any, int] = {}
         self.frames: dict[Perform, _Frame] = {}
@@ -197,13 +205,18 @@ class _Outliner:
             inner, outer = outer, outer.parent
         return False
 
+    def _giver(self, frame: _Frame, t: Any, shaped: bool) -> Called | None:
+        """The call inside of `frame` that gave a value."""
+        found = None if shaped else frame.called.inside.get(t)
+        return None if (found, t) in self.before else found
+
     def _left(self, frame: _Frame, t: Any, shaped: bool = True) -> _Frame | None:
         """The call inside of `frame` that performs statements, and of which a value is a result."""
         if isinstance(t, Outcome):
             inner = self._place(frame, _performer(t))
             return inner if inner is not frame else None
-        called = None if shaped else frame.called.inside.get(t)
-        if called is not None and called not in self.plain and (inner := self.frames.get(called.frame)):  # type: ignore[arg-type]
+        called = self._giver(frame, t, shaped)
+        if called is not None and (inner := self.frames.get(called.frame)):  # type: ignore[arg-type]
             if t in called.own or any(self._left(frame, u) is inner for u in walk(t) if isinstance(u, Outcome | Read)):
                 return inner
         if not isinstance(t, Read):
@@ -221,8 +234,8 @@ class _Outliner:
 
     def _called(self, frame: _Frame, t: Any, shaped: bool) -> _Frame | None:
         """The call without statements of which a value is a result."""
-        called = None if shaped else frame.called.inside.get(t)
-        if called is None or called.frame is not None or called in self.plain:
+        called = self._giver(frame, t, shaped)
+        if called is None or called.frame is not None:
             return None
         return frame.calls.setdefault(called, self._frame(called, frame))
 
@@ -290,7 +303,7 @@ class _Outliner:
             waiting = [] if t in done else [(p, s) for p, s in self._parts(frame, t, shaped) if p not in frame.done[s]]
             if waiting:
                 if (t, shaped) in frame.begun:  # what a call is given is made of what it gives
-                    raise _NoProcedure(next(c for n in reversed(stack) if (c := self._caller(frame, *n))).called)
+                    raise next(_Circular(c, v) for v, s in reversed(stack) if (c := self._giver(frame, v, s)))
                 frame.begun.add((t, shaped))
                 stack.extend(reversed(waiting))
                 continue
