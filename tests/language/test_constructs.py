@@ -1,5 +1,5 @@
-"""Every construct and every rule of the language once, in the order of its manual: captured, printed, read back, and
-executed, or refused with the error that says why."""
+"""Every definition, construct and rule of the language once, in the order of its manual: captured, printed, read back,
+and executed, or refused with the error that says why."""
 
 import itertools
 
@@ -16,6 +16,7 @@ from intent_np.terms.text import show
 from tests.sources import executed
 
 from .constructs import CONSTRUCTS, K, X
+from .definitions import DEFINITIONS
 
 SIGNATURE = (
     'x: I.In[I.f32, ("N",)], k: I.In[I.i32, ("N",)], m: I.In[I.f32, ("M", "N")], o: I.In[I.i32, ("M + 1",)], n: I.index'
@@ -138,6 +139,48 @@ def test_a_construct_means_what_the_manual_says(out, body, expected):
             assert parse(show(program := kernel(out, body).capture()), LOGICAL) is program
     else:
         assert evaluated(kernel(out, body), out) == expected
+
+
+ARGUMENTS = {
+    "x": np.array(X, np.float32), "k": np.array(K, np.int32), "m": np.arange(10, dtype=np.float32).reshape(2, 5),
+    "w": np.arange(10, dtype=np.float32)[::2], "y": np.zeros(5, np.float32), "s": 2.0, "n": 2,
+}  # fmt: skip
+
+
+def defined(around, signature, body):
+    """The kernel of a definition, which compiles itself where it is called."""
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    return executed(f'{around}\n@intent.jit(target="reference")\ndef construct({signature}):\n{lines}')["construct"]
+
+
+def called(around, signature, body, constexprs):
+    """What a call of it gives."""
+    k = defined(around, signature, body)
+    with Arena():
+        program = k.capture(constexprs)
+        assert LOGICAL.check(program) == []
+        assert parse(show(program), LOGICAL) is program
+    names = [p.name for p in k.parameters if p.name in ARGUMENTS]
+    made = k.run(*_fresh(names), **constexprs)
+    out = np.zeros_like(made)
+    k(**dict(zip(names, _fresh(names), strict=True)), out=out, **constexprs)
+    assert out.tolist() == made.tolist()
+    return made.tolist()
+
+
+def _fresh(names):
+    return [np.copy(ARGUMENTS[n]) if n in "xy" else ARGUMENTS[n] for n in names]
+
+
+@pytest.mark.parametrize("row", DEFINITIONS, ids=[d[0] for d in DEFINITIONS])
+def test_a_definition_means_what_the_manual_says(row):
+    *definition, expected = row[1:]
+    if isinstance(expected, str):
+        with pytest.raises(IntentError) as found:
+            called(*definition)
+        assert found.value.code == expected, found.value
+    else:
+        assert called(*definition) == expected
 
 
 def test_every_section_is_there():
