@@ -11,9 +11,8 @@ from typing import Any
 
 from ..errors import Remark, error
 from ..permissions import lines_below, note
-from ..terms.core import arena, find, replace
+from ..terms.core import arena, replace
 from ..terms.grouped import GROUPED, Group, GroupedProgram
-from ..terms.normal import Region
 from .base import nanopass
 from .online import promised_finite
 
@@ -56,6 +55,7 @@ def choose_plan(
     gpu = program.target if program.target and program.target.capability else None  # else as for a usual one
     processors = gpu.processors if gpu else 132
     groups: list[Group] = []
+    together = False  # whether a maximum is rescaled as it grows
     parameters = program.parameters
     for g in program.groups:
         given = (g, program.permissions, processors)
@@ -75,8 +75,8 @@ def choose_plan(
         new = applied(chosen.plan, g, (getattr(p, "name", "") for p in parameters))
         for permission in new.used:
             note(arena().used, permission, lines_below(g))
+        together |= "relaxed_normalization" in new.used
         parameters += new.buffers
         groups.append(new.group)
     planned: Any = replace(program, groups=tuple(groups), parameters=parameters)
-    together = any(r.axis.role for r in find(planned, Region))
     return promised_finite(planned) if together else planned  # type: ignore[no-any-return]

@@ -19,11 +19,11 @@ from ..terms.gpu import Broadcast, Fetch, For, Full, Let, Sync, Var, variable
 from ..terms.index import add, apply, const, is_const, is_op, mul, sub
 from ..terms.invariant import invariant_loops
 from ..terms.normal import Carry, Load, Proj, Recur, Store, Update, View, builtin_name
+from ..terms.ordered import asked_for
 from ..terms.updates import Found
 from .dependences import apart_now
 from .emit_values import Values
-from .order_updates import changing
-from .scopes import LEAVES, Scope, changes, integral, overtaken, read_later, writes
+from .scopes import LEAVES, Scope, integral, overtaken, read_later, writes
 
 
 class ReadLate(Exception):
@@ -62,10 +62,10 @@ class Effects(Values):
             for e in rest[:1] if first else takewhile(lambda e: not isinstance(e, (Sync, Recur)), rest):
                 # an ordered loop reads what was there before it, of what it stores itself, before it begins
                 old = self._read_later(e, (*(x for x in rest if x is not e or first), *values))
-                if all(old.values()) and not (earlier and writes(e) & earlier):
+                if all(old.values()) and not (earlier and {s.view.name for s in self._changing(e)} & earlier):
                     break
                 blocked = blocked or next((t for t, possible in old.items() if not possible), None)
-                earlier |= changes(e)
+                earlier |= {name for s in self._changing(e) for name in s.view.names}
             else:
                 late = blocked if isinstance(blocked, Load) else self._replaced(blocked, earlier)
                 if late.view.same or late.after is None and late.view.mode == "inout":
@@ -84,7 +84,8 @@ class Effects(Values):
         return next((t for t in loads if t.view.same), next((t for t in loads if t.after is None), loads[0]))
 
     def _read_later(self, e: Any, others: tuple[Any, ...]) -> dict[Any, bool]:
-        views = writes(e) & self.reread if self.reread else None
+        changed = self._changing(e) if self.reread else []
+        views = {s.view.name for s in changed} & self.reread
         if not views:
             return {}
         here = self.scope.slices()
@@ -92,9 +93,15 @@ class Effects(Values):
             return replaced
         before = {*self._loops_before(e), *([e.loop] if isinstance(e, Perform) else ())}
         done = lambda loop: loop in before or loop in self.home(loop).done  # noqa: E731
-        stores = [s for s in changing(e) if s.view.name in views]
+        stores = [s for s in changed if s.view.name in views]
         meets = lambda t: not all(apart_now(s, t, here) for s in stores if s.view.names & t.view.names)  # noqa: E731
         return read_later(others, views, here, done, self.phase, meets)
+
+    def _changing(self, e: Any) -> list[Any]:
+        """The stores and updates that an effect still performs: not those of loops whose results it only reads."""
+        done = lambda t: isinstance(t, Loop) and t in self.home(t).done  # noqa: E731
+        terms = walk(e, below=lambda t: () if done(t) else asked_for(t))
+        return [t for t in terms if isinstance(t, (Store, Update))]
 
     def effect(self, e: Any) -> None:
         if isinstance(e, Perform):

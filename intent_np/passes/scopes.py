@@ -116,11 +116,6 @@ def writes(*effects: Any) -> set[str]:
     return {s.view.name for s in changing(*effects)}
 
 
-def changes(*effects: Any) -> set[str]:
-    """The names of the views whose elements these effects may store into."""
-    return {name for s in changing(*effects) for name in s.view.names}
-
-
 def overtaken(effect: Any, apart: Callable[[Any, Load], bool]) -> list[Load]:
     """Loads in the loops of an effect of what earlier blocks change elsewhere in them, unless the two are `apart`;
     loops that are performed ahead of the effect read what was there, and change it before."""

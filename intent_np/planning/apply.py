@@ -17,7 +17,7 @@ from ..terms.core import arena, children, find, inherit, named, walk
 from ..terms.dtypes import dtype
 from ..terms.grouped import Group, Sync
 from ..terms.index import Apply, Cast, Const, Value, apply, sub
-from ..terms.normal import Axis, Contract, Coord, Load, Proj, Reduce, Store, View
+from ..terms.normal import Axis, Contract, Coord, Load, Proj, Reduce, Region, Scan, Store, View
 from ..terms.plan import (
     Computed,
     Execution,
@@ -27,6 +27,7 @@ from ..terms.plan import (
     Plan,
     Read,
     Role,
+    Scanned,
     Stored,
     Summed,
     Taken,
@@ -37,6 +38,7 @@ from ..terms.plan import (
 from .andor import Node
 from .cheapest import Pick
 from .places import Frame
+from .problem import captured
 from .saturate import Saturated
 
 
@@ -91,6 +93,8 @@ class _Extracted:
                 return Computed(op, tuple(below), self.walks[p])
             case "XHold", (name, axis, _, p):
                 return Held(self.s.combines[name, axis], tuple(below), self.walks[p])
+            case "XScan", (name, axis, _, p):
+                return Scanned(self.s.combines[name, axis], tuple(below), self.walks[p])
             case "XFold", (name, axis, _, q):
                 return Summed(self.s.combines[name, axis], tuple(below), self.walks[q])  # type: ignore[arg-type]
             case "XTop", (axis, _, q):
@@ -181,7 +185,7 @@ class _Applied:
                 taken = self.used[a.lo, a.hi]
                 use = next(n for n in range(len(taken) + 1) if n not in taken)
                 taken.add(use)
-            made = Axis(a.lo, a.hi, use, role.role, role.block)
+            made = Axis(self.at(a.lo, place), self.at(a.hi, place), use, role.role, role.block)
             self.copies[a, own] = inherit(a, named(made, arena().names.get(a, "i")))
         return self.copies[a, own]
 
@@ -223,14 +227,16 @@ class _Applied:
             case Read():
                 load = Load(self.buffers[t.kept], self._element(t.kept, t.place), after=self.syncs[t.kept.place.turn])
                 return self.origin.same(self.done[t.kept.value], load)
+            case Taken(value=Region()):
+                return None  # part of the fold that it is the summary of
             case Taken():
                 return self.origin.leaf(t.value, self.at(t.value, t.place))
             case Computed() if t.op == "with":
-                return None  # the operands of a contraction
+                return None  # operands of what combines several
             case Computed():
                 operands = tuple(self.done[x] for x in t.operands)
                 return self.origin.made(t.op, operands, node(operated(t.op, operands)))
-            case Held() | Summed():
+            case Held() | Summed() | Scanned():
                 return self._reduced(t.by, t.operands, t.place)
             case Peak() if t in self.members:
                 self._together(t)
@@ -241,12 +247,12 @@ class _Applied:
 
     def _reduced(self, by: Any, operands: tuple[Execution, ...], place: Walk | None) -> Any:
         axis = self.copy(by.axis, place)
-        if isinstance(by, Contract):
-            (both,) = operands
-            values = tuple(self.done[x] for x in both.operands)  # type: ignore[attr-defined]
-        else:
-            values = tuple(self.done[x] for x in operands)
-        return self.origin.made(_kind(by), values, node(_reduction(by, axis, values)))
+        _, *captures = values = tuple(self.done[x] for x in _several(operands))
+        if not isinstance(by, Region):
+            return self.origin.made(_kind(by), values, node(_reduction(by, axis, values)))
+        copies: Any = {a: self.copy(a, place) for a in by.lanes} | {by.axis: axis}
+        copies |= dict(zip(captured(by), captures, strict=True))
+        return self.origin.leaf(by, inherit(by, substitute(by, copies, everywhere=True)))
 
     def _together(self, peak: Peak) -> None:
         """The maximum and its sums as components of one region."""
@@ -269,16 +275,29 @@ class _Applied:
         return made(_kind(w.by), values, _reduction(w.by, axis, values))
 
 
+def _several(operands: Sequence[Execution]) -> Iterator[Execution]:
+    """What is combined: those of several operands, one by one."""
+    for x in operands:
+        if isinstance(x, Computed) and x.op == "with":
+            yield from _several(x.operands)
+        else:
+            yield x
+
+
 def _reduction(by: Any, axis: Axis, values: tuple[Any, ...]) -> Any:
     """`by` over another axis and other operands."""
     if isinstance(by, Contract):
         left, right = values
         return Contract(axis, left, right, by.acc)
+    if isinstance(by, Scan):
+        return Scan(axis, by.combine, values, by.identities, by.reverse)
     return Reduce(axis, by.combine, values, by.identities)
 
 
 def _kind(by: Any) -> Any:
-    return (by.axis, by.acc) if isinstance(by, Contract) else (by.axis, by.combine, by.identities)
+    if isinstance(by, Contract):
+        return by.axis, by.acc
+    return type(by), by.axis, by.combine, by.identities, getattr(by, "reverse", False)
 
 
 class _Origins:
@@ -297,7 +316,9 @@ class _Origins:
                         self.known[t.op.name, t.args[::-1]] = t
                 case Cast():
                     self.known[f"cast {t.dtype} {t.mode}", (t.value,)] = t
-                case Reduce():
+                case Proj():
+                    self.known[f"proj {t.position}", (t.value,)] = t
+                case Reduce() | Scan():
                     self.known[_kind(t), t.values] = t
                 case Contract():
                     self.known[_kind(t), (t.left, t.right)] = t
@@ -324,6 +345,8 @@ def operated(op: str, operands: Sequence[Any]) -> Any:
     if op.startswith("cast "):
         _, name, mode = op.split()
         return Cast(operands[0], dtype(name), mode)
+    if op.startswith("proj "):
+        return Proj(operands[0], int(op.removeprefix("proj ")))
     if op == "rcp":
         return apply("div", Const(1.0, operands[0].type), operands[0])
     return apply(op, *operands)

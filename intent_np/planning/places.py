@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ..terms.core import find, walk
 from ..terms.grouped import Group
 from ..terms.normal import Load, View
-from .problem import STRUCTURED, Problem
+from .problem import STRUCTURED, Problem, operands
 
 LAST = 1 << 20
 """The turn of what stands behind all loops."""
@@ -63,10 +63,10 @@ def frames(problem: Problem, numbers: Iterator[int]) -> list[Frame]:
 def turns(problem: Problem, looped: int) -> int:
     """How many loops wait for each other at most: one a level of reductions, and one to store."""
     level: dict[Any, int] = {}
-    for t in walk(*problem.stores):
-        below = max((level[c] for c in t.children()), default=0)  # type: ignore[attr-defined]
+    for t in walk(*(e.value for e in problem.stores), below=operands):
+        below = max((level[c] for c in operands(t)), default=0)
         level[t] = below + (isinstance(t, STRUCTURED) and _has_a_loop(problem, t, looped))
-    deepest = max(level[e] for e in problem.stores)
+    deepest = max(level[e.value] for e in problem.stores)
     return deepest + any(problem.bits(e) & looped for e in problem.stores)
 
 
@@ -90,6 +90,7 @@ def facts(problem: Problem, every: list[Frame], keep: bool) -> Iterator[Fact]:
             yield "turn", (p.number, f.looped, p.turn)
             yield "around", (p.number, sum(1 << a for a, _ in p.path[:-1]))
             yield from (("holds", (i, p.number)) for i, r in enumerate(f.roles) if r == "whole")
+            yield from (("steps", (a, p.number)) for a, _ in p.path[-1:])
             for q in f.places:
                 if _before(q, p):
                     axis = q.path[-1][0]

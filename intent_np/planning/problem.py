@@ -12,12 +12,12 @@ from math import prod
 from typing import Any, NamedTuple
 
 from ..passes.blocks import LARGEST, held_together, power_of_two
-from ..passes.roles import CONTRACTED_LIMIT, STRIDED_LIMIT, axes, contiguous, extent_bound
+from ..passes.roles import CONTRACTED_LIMIT, STRIDED_LIMIT, axes, contiguous, extent_bound, reads_memory
 from ..rules.simplify import simplify, substitute
-from ..terms.core import arena, contains, find, walk
+from ..terms.core import arena, children, contains, find, walk
 from ..terms.grouped import Group
 from ..terms.index import Const, Extent, Param, Value, const, sub
-from ..terms.normal import Axis, Contract, Load, Part, Reduce, Region, Scan, Store, builtin_name
+from ..terms.normal import Axis, Contract, Load, Part, Reduce, Region, Scan, Store, builtin_name, varying
 
 LONG = 32768
 """Members of a looped axis whose extent nothing bounds, when a plan is priced."""
@@ -31,7 +31,7 @@ LEAST = 32
 WORTH_A_LOOP = 512
 """Members from which on a loop is worth considering."""
 
-STRUCTURED = (Reduce, Contract)
+STRUCTURED = (Reduce, Contract, Scan, Region)
 
 
 class Unserved(Exception):
@@ -42,12 +42,14 @@ class Limits(NamedTuple):
     """Bounds of the effort, as counts: the same on every machine.
 
     values:       values of a group
+    executions:   values, each at each place where it could be computed
     nodes:        e-nodes after saturation
     evaluations:  priced sets of executions in all
     exact:        of these, for one exact search
     """
 
     values: int = 400
+    executions: int = 1500
     nodes: int = 6000
     evaluations: int = 6000
     exact: int = 600
@@ -61,14 +63,19 @@ class Problem:
         self.stores: tuple[Store, ...] = group.effects  # type: ignore[assignment]
         self.axes: list[Axis] = axes(group.effects)
         self.bit = {a: i for i, a in enumerate(self.axes)}
+        self.folded = {t.axis for t in find(group.effects, Region)}
+        self.scanned: dict[Any, set[bool]] = {}
+        for t in find(group.effects, Scan):
+            self.scanned.setdefault(t.axis, set()).add(t.reverse)
+        self.owners = {b for a in self.axes for b in a.lanes}  # each member has an instance of its own
         self._refuse()
         self.extents = self._extents(sizes)
         self.together = [sum(1 << self.bit[a] for a in axes) for axes in held_together(group)]  # lanes of fragments
         self.contracts = list[Contract](find(group.effects, Contract))
 
     def bits(self, t: Any) -> int:
-        """The axes along which a value varies, as a set of bits."""
-        return sum(1 << self.bit[a] for a in t.lanes)
+        """The axes along which a value varies, as a set of bits; along a part of one, that one."""
+        return sum(1 << self.bit[a] for a in {a.axis if isinstance(a, Part) else a for a in varying(t)})
 
     def name(self, axis: int) -> str:
         return arena().names.get(self.axes[axis], f"axis {axis}")
@@ -79,20 +86,18 @@ class Problem:
         g = self.group
         if g.serial or not all(isinstance(e, Store) for e in g.effects):
             raise Unserved("its statements are performed in order")
-        for kind, what in ((Scan, "a scan"), (Region, "a fold of slices")):
-            if contains_any(g.effects, kind):
-                raise Unserved(f"it has {what}")
-        if any(len(t.values) > 1 for t in find(g.effects, Reduce)):
-            raise Unserved("a reduction of it has several components")
-        if any(isinstance(t.axis, Part) for t in find(g.effects, STRUCTURED)):
-            raise Unserved("it has a part of an axis")
+        for a in self.axes:
+            if a in self.folded and a in self.scanned:
+                raise Unserved("it has a scan along the axis of a fold of slices")
+            if self.scanned.get(a) == {True, False} and not self.may_be_whole(a):
+                raise Unserved("it has scans in both directions along an axis that no fragment holds")
         if any(t.after is not None for t in find(g.effects, Load)):
             raise Unserved("it reads what it has written")
         written = {e.view: e.index for e in self.stores}
         if any(t.view in written and t.index != written[t.view] for t in find(g.effects, Load)):
             raise Unserved("it overwrites what other members of an axis read")
-        if any(a.lanes or a.needs or contains(a.lo, Load) or contains(a.hi, Load) for a in self.axes):
-            raise Unserved("bounds of an axis of it come from memory or vary")
+        if any(a.needs or a.lanes - set(g.workset) or contains_any((a.lo, a.hi), *STRUCTURED) for a in self.axes):
+            raise Unserved("bounds of an axis of it vary along one that is not spread over instances")
         for e in self.stores:
             where = (*e.index, *((e.valid,) if e.valid is not None else ()))
             if contains_any(where, *STRUCTURED):
@@ -113,13 +118,10 @@ class Problem:
     def _roles(self, i: int, a: Axis) -> list[str]:
         if a in self.group.workset:
             return ["space"]
-        free = all(a in e.lanes for e in self.stores) and not self.reduced(a)
-        whole = self.may_be_whole(a)
-        return [
-            *(["space"] if free else []),
-            *(["whole"] if whole else []),
-            *(["loop"] if not whole or self.extents[i] > WORTH_A_LOOP else []),
-        ]
+        free = not a.lanes and not reads_memory(a) and all(a in e.lanes for e in self.stores) and not self.reduced(a)
+        whole = a not in self.folded and self.may_be_whole(a)
+        looped = not whole or self.extents[i] > WORTH_A_LOOP and self.scanned.get(a) != {True, False}
+        return [*(["space"] if free else []), *(["whole"] if whole else []), *(["loop"] if looped else [])]
 
     def reduced(self, a: Axis) -> bool:
         return any(t.axis is a for t in find(self.group.effects, STRUCTURED))
@@ -164,14 +166,48 @@ def _names(a: Axis) -> Iterator[str]:
     return (e.name for e in find((a.lo, a.hi), (Extent, Param)))  # type: ignore[arg-type]
 
 
+def operands(t: Any) -> list[Value]:
+    """The values that enter the e-graph as what a value is made of: of a fold of slices, what it captures."""
+    if isinstance(t, Region):
+        return captured(t)
+    if isinstance(t, (Reduce, Scan)):
+        return list(t.values)
+    return [c for c in t.children() if isinstance(c, Value)]
+
+
+def captured(t: Region) -> list[Value]:
+    """The values inside of a fold of slices that wait for reductions outside of it, the largest ones."""
+    part = Part(t.axis)
+    inside: set[Any] = {part}
+    for x in walk(*t.values):
+        if any(c in inside for c in children(x)):
+            inside.add(x)
+    found: dict[Any, None] = {}
+    stack: list[Any] = list(reversed(t.values))
+    while stack:
+        x = stack.pop()
+        if x not in inside and isinstance(x, Value):
+            found |= {x: None} if contains(x, *STRUCTURED) else {}
+        else:
+            stack += [c for c in reversed(children(x)) if c is not part]
+    return list(found)
+
+
+def summarized(t: Region) -> list[Any]:
+    """The terms that a fold of slices is made of, without what it captures."""
+    outside = set(captured(t))
+    return [x for x in walk(*t.values, below=lambda x: () if x in outside else children(x)) if x not in outside]
+
+
 def contains_any(roots: Any, *kinds: Any) -> bool:
     """Whether a term of one of these kinds is reached from `roots`."""
     return next(find(tuple(roots), kinds), None) is not None
 
 
-def combine_name(t: Reduce) -> str | None:
-    """The name of a builtin reduction."""
-    return builtin_name(t.combine)
+def combine_name(t: Any) -> str | None:
+    """The name of a builtin reduction of floats: what the rules of values are about."""
+    one = isinstance(t, Reduce) and len(t.values) == 1 and getattr(t.type, "is_float", False)
+    return builtin_name(t.combine) if one else None
 
 
 def opaque(t: Value) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..terms.normal import Load
 from .andor import Node
 from .cheapest import Pick
 from .search import Search
@@ -43,12 +42,12 @@ def _loop(search: Search, nodes: list[Node], body: int, point: Point) -> float:
         match n.op, n.literals:
             case "XFold", (_, _, d, place) if place == body:
                 fragments += c["carried"] * share(d)
-            case "XTop", (_, d, place) if place == body:
+            case "XTop" | "XScan", (*_, d, place) if place == body:
                 fragments += c["reduced"] * share(d)
                 base = c["loop with a reduction"]  # such a loop is not unrolled
             case "XLeaf", (leaf, place) if place == body and (d := _loaded(search, n)):
                 elements = max(elements, share(d))
-                width = max(width, search.s.leaves[leaf].type.bytes)  # type: ignore[union-attr]
+                width = max(width, *(search.s.leaves[i].type.bytes for i in search.s.reads(leaf)))  # type: ignore[union-attr]
             case "XRead", (value, d, place, _) if place == body:
                 elements = max(elements, share(d))
                 width = max(width, search.s.candidates[value].type.bytes)  # type: ignore[union-attr]
@@ -80,10 +79,8 @@ def _live(search: Search, pick: Pick, point: Point) -> int:
 
 
 def _loaded(search: Search, n: Node) -> int:
-    """The axes along which a load varies; none for what is no load."""
-    if n.op != "XLeaf" or not isinstance(t := search.s.leaves[n.literals[0]], Load):
-        return 0
-    return search.s.problem.bits(t)
+    """The axes along which it varies, of what is read; none of other executions."""
+    return search.s.lanes[n.literals[0]] if n.op == "XLeaf" and search.s.reads(n.literals[0]) else 0
 
 
 def _node(search: Search, pick: Pick, c: int) -> Node:

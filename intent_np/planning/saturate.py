@@ -10,16 +10,17 @@ import json
 import os
 import threading
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, reduce
 from typing import Any, NamedTuple
 
-from ..rules.simplify import uses
+from ..passes.roles import reads_memory
+from ..rules.simplify import substitute, uses
 from ..terms.core import walk
 from ..terms.index import Apply, Cast, Value
-from ..terms.normal import Contract, Reduce
+from ..terms.normal import Contract, Coord, Load, Part, Proj, Reduce, Region, Scan
 from .andor import Graph, decoded
 from .places import Frame, facts, frames, numbers
-from .problem import Problem, Unserved, combine_name, opaque
+from .problem import STRUCTURED, Problem, Unserved, combine_name, opaque, operands, summarized
 from .schema import ROUNDS, SCHEMA
 
 PERMITTED = {"relaxed_algebra": "algebra", "relaxed_normalization": "online"}
@@ -31,7 +32,9 @@ _ONE_AT_A_TIME = threading.Lock()
 class Saturated(NamedTuple):
     """The AND-OR graph of a problem, with what its numbers stand for.
 
-    leaves:      opaque values
+    leaves:      values that are taken as they are, and summaries of slices
+    lanes:       the axes along which each of them varies, as bits
+    inside:      the loads of each summary, which a loop makes once for it and for others
     candidates:  values that may be kept in memory
     combines:    a reduction for each name in the e-graph and axis
     """
@@ -40,13 +43,21 @@ class Saturated(NamedTuple):
     graph: Graph
     frames: list[Frame]
     leaves: list[Value]
+    lanes: list[int]
+    inside: dict[int, list[int]]
     candidates: list[Value]
     combines: dict[tuple[str, int], Any]
+
+    def reads(self, leaf: int) -> list[int]:
+        """The leaves that are loads which a leaf asks for: itself, or what a summary reads of the slice in hand."""
+        return self.inside.get(leaf) or ([leaf] if isinstance(self.leaves[leaf], Load) else [])
 
 
 def saturate(problem: Problem, permissions: Iterable[str], keep: bool = False) -> Saturated:
     """All plans of a problem.  `Unserved` where egglog is missing or there are more e-nodes than the limit."""
     loader = _Loader(problem, keep)
+    if len(loader.names) * sum(len(f.places) for f in loader.frames) > problem.limits.executions:
+        raise Unserved(f"it has more than {problem.limits.executions} values at places")
     rules = " ".join(f"(run {name})" for p, name in PERMITTED.items() if p in permissions)
     again = f"(repeat {ROUNDS} (run exact) {rules} (saturate (run facts)))"
     schedule = f"(run-schedule (saturate (run facts)) {again} (saturate (run place)))"
@@ -54,7 +65,8 @@ def saturate(problem: Problem, permissions: Iterable[str], keep: bool = False) -
         nodes = _executed(loader.actions, schedule)
     if len(nodes) > problem.limits.nodes:
         raise Unserved(f"it has more than {problem.limits.nodes} e-nodes")
-    return Saturated(problem, decoded(nodes), loader.frames, loader.leaves, loader.candidates, loader.combines)
+    known = loader.leaves, loader.lanes, loader.inside, loader.candidates, loader.combines
+    return Saturated(problem, decoded(nodes), loader.frames, *known)
 
 
 @cache
@@ -126,6 +138,8 @@ def _expression(b: Any, where: Any, e: Any) -> Any:
 
 
 class Name(NamedTuple):
+    """What a `let` has named."""
+
     text: str
 
 
@@ -135,8 +149,11 @@ class _Loader:
     def __init__(self, problem: Problem, keep: bool) -> None:
         self.problem = problem
         self.leaves: list[Value] = []
+        self.lanes: list[int] = []
+        self.inside: dict[int, list[int]] = {}
         self.candidates: list[Value] = []
         self.combines: dict[tuple[str, int], Any] = {}
+        self.numbers: dict[Value, int] = {}
         self.names: dict[Any, Name] = {}
         self.actions: list[tuple[Any, ...]] = []
         self.frames = frames(problem, numbers())
@@ -159,16 +176,30 @@ class _Loader:
 
     def _node(self, t: Any) -> tuple[Any, ...]:
         if opaque(t):
-            self.leaves.append(t)
-            return ("Leaf", len(self.leaves) - 1)
-        if isinstance(t, Reduce):
-            return ("Red", self._combine(t), self.problem.bit[t.axis], self.names[t.values[0]])  # type: ignore[index]
-        if isinstance(t, Contract):
-            both = ("Bin", "with", self.names[t.left], self.names[t.right])
-            return ("Red", self._combine(t), self.problem.bit[t.axis], both)  # type: ignore[index]
+            return self._leaf(t, self.problem.bits(t))
+        if isinstance(t, STRUCTURED):
+            kind, axis = "Scan" if isinstance(t, Scan) else "Red", self.problem.bit[t.axis]  # type: ignore[index]
+            values: list[Any] = [self.names[x] for x in operands(t)]
+            if isinstance(t, Region):  # what it reads of a slice is taken as it is
+                summary = self._leaf(t, self.problem.bits(t) | 1 << axis)
+                here = {Coord(Part(t.axis)): Coord(t.axis)}
+                loads = [substitute(x, here) for x in summarized(t) if isinstance(x, Load)]
+                self.inside[summary[1]] = [self._leaf(x, self.problem.bits(x))[1] for x in loads]
+                self.actions.append(("set", "lanes", (summary,), self.lanes[summary[1]]))
+                values.insert(0, summary)
+            return (kind, self._combine(t), axis, reduce(lambda a, b: ("Bin", "with", a, b), values))
         if isinstance(t, Cast):
             return ("Un", f"cast {t.dtype} {t.mode}", self.names[t.value])
+        if isinstance(t, Proj):
+            return ("Un", f"proj {t.position}", self.names[t.value])
         return self._applied(t)
+
+    def _leaf(self, t: Value, lanes: int) -> tuple[str, int]:
+        if t not in self.numbers:
+            self.numbers[t] = len(self.leaves)
+            self.leaves.append(t)
+            self.lanes.append(lanes)
+        return ("Leaf", self.numbers[t])
 
     def _applied(self, t: Apply) -> tuple[Any, ...]:
         args = [self.names[a] for a in t.args]
@@ -181,14 +212,14 @@ class _Loader:
             return made  # type: ignore[no-any-return]
         return ({1: "Un", 2: "Bin", 3: "Tri"}[len(args)], t.op.name, *args)
 
-    def _combine(self, t: Reduce | Contract) -> str:
+    def _combine(self, t: Any) -> str:
         """The name of a reduction: that of a builtin one where rules are about it, else one of its own."""
         name = next((name for (name, _), known in self.combines.items() if _alike(known, t)), None)
         if name is None:
             taken = {name for name, _ in self.combines}
-            plain = f"dot {t.acc}" if isinstance(t, Contract) else combine_name(t) if t.type.is_float else None  # type: ignore[union-attr]
+            plain = f"dot {t.acc}" if isinstance(t, Contract) else combine_name(t)
             name = plain if plain and plain not in taken else f"combine {len(taken)}"
-        self.combines.setdefault((name, self.problem.bit[t.axis]), t)  # type: ignore[index]
+        self.combines.setdefault((name, self.problem.bit[t.axis]), t)
         return name
 
     def _keepable(self) -> None:
@@ -200,9 +231,10 @@ class _Loader:
         for t in self.names:
             if (
                 used[t] > 1
-                and isinstance(t, (Apply, Contract, Reduce))
+                and isinstance(t, (Apply, Contract, Reduce, Scan))
                 and self.problem.bits(t) & looped
                 and not opaque(t)
+                and not any(a.lanes or reads_memory(a) for a in t.lanes)  # memory for it has an extent
                 and getattr(t.type, "is_float", False)
             ):
                 self.actions.append(("do", ("cand", self.names[t], len(self.candidates))))
@@ -230,14 +262,12 @@ def _alike(a: Any, b: Any) -> bool:
     """Whether two reductions combine alike."""
     if type(a) is not type(b):
         return False
-    return a.acc is b.acc if isinstance(a, Contract) else (a.combine, a.identities) == (b.combine, b.identities)
+    if isinstance(a, (Contract, Region)):
+        return a is b or isinstance(a, Contract) and a.acc is b.acc
+    known = lambda t: (t.combine, t.identities, getattr(t, "reverse", False))  # noqa: E731
+    return known(a) == known(b)  # type: ignore[no-any-return]
 
 
 def _entered(t: Any) -> Sequence[Any]:
     """What enters the e-graph with a value: nothing below an opaque one."""
-    if opaque(t):
-        return ()
-    return t.values if isinstance(t, Reduce) else [c for c in t.children() if isinstance(c, Value)]  # type: ignore[no-any-return]
-
-
-__all__ = ["Saturated", "saturate", "walk"]
+    return () if opaque(t) else operands(t)

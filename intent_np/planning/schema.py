@@ -14,13 +14,15 @@ from __future__ import annotations
 SORTS = """
 (datatype V
   (Leaf i64) (Un String V) (Bin String V V) (Tri String V V V)
-  (Red String i64 V)                      ; combine, axis; a contraction reduces a Bin "with"
+  (Red String i64 V)                      ; combine, axis; of several operands, such as a product's, a Bin "with"
+  (Scan String i64 V)                     ; combine, axis; like Red, but of each prefix
   (Top i64 V) (Weighed String i64 V V))   ; axis, scores: the maximum; a sum weighed by exp(score - maximum)
 (datatype X
   (At V i64 :unextractable)
   (XLeaf i64 i64)                         ; value, place
   (XUn String i64 i64 X) (XBin String i64 i64 X X) (XTri String i64 i64 X X X)      ; operator, lanes, place
   (XHold String i64 i64 i64 X)            ; combine, axis, lanes, place: over an axis that a fragment holds
+  (XScan String i64 i64 i64 X)            ; combine, axis, lanes, place: in a fragment, or carried by the loop around it
   (XFold String i64 i64 i64 X X)          ; combine, axis, lanes, body: in a loop, with (Loop body)
   (XTop i64 i64 i64 X X)                  ; axis, lanes, body: the running maximum
   (XWeighed String i64 i64 X X)           ; what, lanes, body: a sum rescaled with its maximum
@@ -37,6 +39,7 @@ SORTS = """
 (relation turn (i64 i64 i64))             ; place, looped axes of its frame, how many loops may be over before it
 (relation around (i64 i64))               ; body, axes of the loops around its own
 (relation holds (i64 i64))                ; axis, place: a fragment holds the axis
+(relation steps (i64 i64))                ; axis, place: the loop right around it walks the axis
 (relation keeps (i64 i64 i64))            ; axis, body, reader: the reader may read what the loop kept
 (relation stores (i64 V)) (relation stored (i64 i64 i64))   ; statement, frame, place
 (relation cand (V i64)) (relation dtype (V String)) (relation casts (String String)) (relation widens (String String))
@@ -50,6 +53,7 @@ FACTS = """
 (rule ((= v (Tri o c a b)) (= f (lanes c)) (= d (lanes a)) (= e (lanes b)))
       ((set (lanes v) (| f (| d e)))) :ruleset facts)
 (rule ((= v (Red o k a)) (= d (lanes a))) ((set (lanes v) (& d (^ -1 (<< 1 k))))) :ruleset facts)
+(rule ((= v (Scan o k a)) (= d (lanes a))) ((set (lanes v) (| d (<< 1 k)))) :ruleset facts)
 (rule ((= v (Top k a)) (= d (lanes a))) ((set (lanes v) (& d (^ -1 (<< 1 k))))) :ruleset facts)
 (rule ((= v (Weighed o k a b)) (= d (lanes a)) (= e (lanes b)))
       ((set (lanes v) (& (| d e) (^ -1 (<< 1 k))))) :ruleset facts)
@@ -63,6 +67,7 @@ FACTS = """
       ((set (lev v m) (+ l 1))) :ruleset facts)
 (rule ((= v (Red o x a)) (= l (lev a m)) (= d (lanes v)) (!= 0 (& d m))) ((set (lev v m) l)) :ruleset facts)
 (rule ((= v (Red o x a)) (= l (lev a m)) (= 0 (& m (<< 1 x)))) ((set (lev v m) l)) :ruleset facts)
+(rule ((= v (Scan o k a)) (= l (lev a m))) ((set (lev v m) l)) :ruleset facts)
 (rule ((= v (Top x a)) (= l (lev a m)) (!= 0 (& m (<< 1 x)))) ((set (lev v m) (+ l 1))) :ruleset facts)
 (rule ((= v (Weighed o x a b)) (= l (lev a m)) (= k (lev b m)) (!= 0 (& m (<< 1 x))))
       ((set (lev v m) (+ 1 (max l k)))) :ruleset facts)
@@ -105,6 +110,10 @@ PLACES = """
 ; only where it varies along them
 (rule ((= e (At v p)) (= v (Red o k a)) (= d (lanes a)) (holds k p))
       ((union e (XHold o k d p (At a p)))) :ruleset place)
+(rule ((= e (At v p)) (= v (Scan o k a)) (= d (lanes v)) (holds k p))
+      ((union e (XScan o k d p (At a p)))) :ruleset place)
+(rule ((= e (At v p)) (= v (Scan o k a)) (= d (lanes v)) (steps k p))
+      ((union e (XScan o k d p (At a p)))) :ruleset place)
 (rule ((= e (At v p)) (= v (Red o k a)) (= d (lanes a))
        (slot k q p) (around q r) (= r (& d r)) (turn q m t) (= l (lev v m)) (>= t l))
       ((union e (Get p (XFold o k d q (At a q) (Loop q))))) :ruleset place)

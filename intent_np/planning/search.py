@@ -67,10 +67,12 @@ class Search:
         key: list[tuple[Item, tuple[int, ...]]] = [(Item(n.op, n.literals), n.classes)]
         if n.op == "XLeaf":
             leaf, place = n.literals
-            t, d = self.s.leaves[leaf], self.s.problem.bits(self.s.leaves[leaf])
-            key = [(Item(n.op, (leaf, self._home(d, place))), ())]  # read once for all loops along which it stays
-            if isinstance(t, Load):
-                key.append((Item("touch", (t.view.name, d, t.type.bytes)), ()))  # type: ignore[union-attr]
+            key = []
+            for i in dict.fromkeys((leaf, *self.s.reads(leaf))):
+                t, d = self.s.leaves[i], self.s.lanes[i]
+                key.append((Item(n.op, (i, self._home(d, place))), ()))  # once for all loops along which it stays
+                if isinstance(t, Load):
+                    key.append((Item("touch", (t.view.name, d, t.type.bytes)), ()))  # type: ignore[union-attr]
         if n.op == "XBin" and n.literals[0] == "with" and not self._is_read(n.classes[0]):
             key.append((Item("computed", n.literals[1:]), n.classes))
         if n.op == "XWeighed":

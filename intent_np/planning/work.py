@@ -14,9 +14,10 @@ from ..passes.blocks import LARGEST, power_of_two
 from ..passes.choose_launch import Facts, warps
 from ..terms.core import walk
 from ..terms.index import Apply
-from ..terms.normal import Contract, Load
+from ..terms.normal import Contract, Load, Reduce, Region
 from .machine import AGAIN, BARRIERS, ISSUE, L2, MEMORY, NEAR, SPECIAL, TENSOR, UNITS, WAITS, Launch, Work, costs
 from .places import Frame
+from .problem import summarized
 from .saturate import Saturated
 
 SECTOR = 32
@@ -81,8 +82,7 @@ class Point:
         """Bytes that one instance alone reads in loops, and those that all read."""
         alone: dict[Any, float] = {}
         shared: dict[Any, float] = {}
-        for t in self.s.leaves:
-            d = self.s.problem.bits(t)
+        for t, d in zip(self.s.leaves, self.s.lanes, strict=True):
             if isinstance(t, Load):
                 read = self.once(d) * t.type.bytes  # type: ignore[union-attr]
                 if not d & self.space:
@@ -130,16 +130,28 @@ class Point:
 
 
 def _leaf(p: Point, w: Work, leaf: int, place: int) -> None:
-    t = p.s.leaves[leaf]
-    d = p.s.problem.bits(t)
+    t, d = p.s.leaves[leaf], p.s.lanes[leaf]
     if isinstance(t, Load):
         size = t.type.bytes  # type: ignore[union-attr]
         w[NEAR] = p.runs(d, place) * max(p.fragment(d) * size, SECTOR)
         w[AGAIN] = p.once(d) * size if d & p.space else 0  # what all read stays in the cache
         w[ISSUE] = p.lanes(d, place) * p.issue("load")
+    elif isinstance(t, Region):
+        _summary(p, w, t, place)
     elif d:
         steps = sum(isinstance(x, (Apply, Load)) for x in walk(t))
         w[ISSUE] = p.lanes(d, place) * p.issue("coordinate") * steps
+
+
+def _summary(p: Point, w: Work, t: Region, place: int) -> None:
+    """What a fold of slices computes for a block; combining summaries is a few operations for each row."""
+    for x in summarized(t):
+        if isinstance(x, Apply):
+            _pointwise(p, w, x.op.name, p.s.problem.bits(x), place)
+        elif isinstance(x, Reduce):
+            d = p.s.problem.bits(x.values[0])
+            w[ISSUE] += p.lanes(d, place)
+            _across(p, w, p.runs(d, place))
 
 
 def _touch(p: Point, w: Work, view: str, d: int, size: int) -> None:
@@ -149,10 +161,9 @@ def _touch(p: Point, w: Work, view: str, d: int, size: int) -> None:
 
 
 def _pointwise(p: Point, w: Work, op: str, d: int, place: int) -> None:
-    name = "cast" if op.startswith("cast ") else op
-    n = p.lanes(d, place)
-    w[ISSUE] = n * (0 if op == "with" else p.issue(name))
-    w[SPECIAL] = n * p.costs["special"].get(name, 0)
+    name, n = op.partition(" ")[0], p.lanes(d, place)
+    w[ISSUE] += n * p.issue(name)
+    w[SPECIAL] += n * p.costs["special"].get(name, 0)
 
 
 def _hold(p: Point, w: Work, combine: str, axis: int, d: int, place: int) -> None:
@@ -160,6 +171,12 @@ def _hold(p: Point, w: Work, combine: str, axis: int, d: int, place: int) -> Non
         return
     w[ISSUE] = p.lanes(d, place) * p.issue(combine)
     _across(p, w, p.runs(d & ~(1 << axis), place))
+
+
+def _scan(p: Point, w: Work, combine: str, axis: int, d: int, place: int) -> None:
+    """Steps of doubling distance between lanes, and the prefix before the block, which a loop carries."""
+    w[ISSUE] = p.lanes(d, place) * p.issue("scan")
+    _across(p, w, p.runs(d, place))
 
 
 def _fold(p: Point, w: Work, combine: str, axis: int, d: int, body: int) -> None:
@@ -248,7 +265,7 @@ def _free(p: Point, w: Work, *_: Any) -> None:
 
 KINDS: dict[str, Callable[..., None]] = {
     "XLeaf": _leaf, "touch": _touch, "computed": _computed, "XUn": _pointwise, "XBin": _pointwise, "XTri": _pointwise,
-    "XHold": _hold, "XFold": _fold, "XTop": _top, "weights": _weights, "XWeighed": _weighed,
+    "XHold": _hold, "XScan": _scan, "XFold": _fold, "XTop": _top, "weights": _weights, "XWeighed": _weighed,
     "Get": _free, "XRead": _read, "XWrite": _write, "Loop": _loop, "XStore": _store, "Seq": _free,
 }  # fmt: skip
 
@@ -256,6 +273,6 @@ KINDS: dict[str, Callable[..., None]] = {
 def blocks_of(problem: Any, frame: Frame, chosen: dict[Any, int]) -> tuple[int, ...]:
     """The extent of each axis' fragment: all of a held one, else what is chosen."""
     return tuple(
-        power_of_two(problem.bound(i)) if r == "whole" else chosen.get(a, 1)
+        power_of_two(problem.bound(i)) if r == "whole" else 1 if a in problem.owners else chosen.get(a, 1)
         for i, (a, r) in enumerate(zip(problem.axes, frame.roles, strict=True))
     )

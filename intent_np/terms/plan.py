@@ -86,6 +86,16 @@ class Held(Execution):
 
 
 @term
+class Scanned(Execution):
+    """The scan `by` of operands along its axis: all of which is in a fragment, or which the loop around it walks."""
+
+    by: Value
+    operands: tuple[Execution, ...]
+    place: Walk | None = None
+    syntax = "scanned {by} of ({operands}){ at |place|}"
+
+
+@term
 class Summed(Execution):
     """The reduction `by` of operands over the axis that the loop `place` walks; there behind it."""
 
@@ -199,6 +209,9 @@ def roles_fit(plan: Plan) -> Iterator[str]:
     for t in find(plan, Held):
         if role.get(t.by.axis) != "whole":
             yield f"a reduction in a fragment that does not hold its axis: {t}"
+    for t in find(plan, Scanned):
+        if role.get(t.by.axis) != "whole" and (t.place is None or t.place.axis is not t.by.axis):
+            yield f"a scan along an axis that neither a fragment holds nor the loop around it walks: {t}"
     for t in find(plan, (Summed, Peak, Weighed)):
         if t.place.axis is not t.by.axis:
             yield f"a reduction over another axis than its loop walks: {t}"
@@ -217,5 +230,5 @@ def find_direct(t: Any) -> list[Any]:
 
 PLAN = NORMAL.extend(
     "plan", root=Plan, remove=(Program,), about=__doc__ or "", rules=(in_place, roles_fit),
-    add=(Role, Walk, Taken, Computed, Held, Summed, Peak, Weighed, Kept, Read, Stored, Plan),
+    add=(Role, Walk, Taken, Computed, Held, Scanned, Summed, Peak, Weighed, Kept, Read, Stored, Plan),
 )  # fmt: skip

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from intent_np.planning.cheapest import Pick
+from intent_np.planning.problem import summarized
 from intent_np.planning.search import Search
 from intent_np.planning.work import Point
 from intent_np.rules.simplify import simplify, substitute
 from intent_np.terms.core import walk
 from intent_np.terms.gpu import Dispatch, For, If, Kernel, Let
 from intent_np.terms.index import Apply, Const, Extent, Physical, const
-from intent_np.terms.normal import Load, Store
+from intent_np.terms.normal import Load, Region, Store
 
 Counts = dict[str, int]
 
@@ -36,7 +37,8 @@ def _block(body: Any, runs: int, known: dict[Any, Any], found: Counts) -> None:
         match s:
             case Let(var, value):
                 _terms((value,), runs, found)
-                local[var] = substitute(value, local)
+                if not value.lanes:  # bounds of loops are made of
+                    local[var] = substitute(value, local)
             case For():
                 lo, hi, step = (_value(x, local) for x in (s.lo, s.hi, s.step))
                 _block(s.body, runs * max(0, -(-(hi - lo) // step)), local, found)
@@ -68,6 +70,13 @@ def _value(t: Any, known: Mapping[Any, Any]) -> int:
     return int(found.value)
 
 
+def _taken(leaf: Any) -> list[Any]:
+    """What is counted of a leaf: a load, or functions that a summary of slices is made of."""
+    if isinstance(leaf, Region):
+        return [t for t in summarized(leaf) if isinstance(t, Apply) and t.op.name in COUNTED]
+    return [leaf] if isinstance(leaf, Load) else []
+
+
 def priced(search: Search, point: Point, pick: Pick) -> Counts:
     """The same counts over the executions of a pick."""
     items, found = search.reached(pick)[0], Counts()
@@ -76,8 +85,13 @@ def priced(search: Search, point: Point, pick: Pick) -> Counts:
             continue
         name, d, place = "", 0, 0
         match item.op, item.literals:
-            case "XLeaf", (leaf, place) if isinstance(t := search.s.leaves[leaf], Load):
-                name, d = "load", search.s.problem.bits(t)
+            case "XLeaf", (leaf, place):
+                for t in _taken(search.s.leaves[leaf]):
+                    name = "load" if isinstance(t, Load) else t.op.name
+                    d = search.s.problem.bits(t)
+                    if point.fragment(d) > 1:
+                        found[name] = found.get(name, 0) + point.runs(d, place) * point.fragment(d)
+                name = ""
             case "XRead", (_, d, place, _):
                 name = "load"
             case "XWrite", (_, d, place):

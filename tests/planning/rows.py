@@ -113,14 +113,86 @@ def backward(
 
 
 @intent.kernel
-def running(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
-    y[:] = I.cumsum(x[:], axis=0)
+def both_ways(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
+    y[:] = I.cumsum(x[:], axis=0) - I.cumsum(x[:], axis=0, reverse=True)
 
 
 @intent.kernel
-def furthest(x: I.In[I.f32, ("M", "N")], y: I.Out[I.index, ("M",)]):
+def picked(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M",)]):
     for row in I.parallel(I.domain(0, x.shape[0])):
-        _, y[row] = I.arg_reduce.max(x[row, :], axis=0)
+        _, at = I.arg_reduce.max(x[row, :], axis=0)
+        y[row] = x[row, at] if at >= 0 and at < x.shape[1] else 0.0
+
+
+@intent.kernel
+def found_and_shifted(x: I.In[I.f32, ("M", "N")], at: I.Out[I.i64, ("M",)], y: I.Out[I.f32, ("M", "N")]):
+    """The place of the maximum, and how far all else is from it."""
+    for row in I.parallel(I.domain(0, x.shape[0])):
+        value = I.exp(x[row, :])
+        top, place = I.arg_reduce.max(value, axis=0)
+        at[row] = I.cast(place, I.i64)
+        y[row, :] = value - top
+
+
+@intent.fn
+def pooled(a, b):
+    count = a.count + b.count
+    share, step = b.count / I.maximum(count, 1.0), b.mean - a.mean
+    spread = a.spread + b.spread + step * step * a.count * share
+    return I.record(count=count, mean=a.mean + step * share, spread=spread)
+
+
+@intent.kernel
+def welford(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")]):
+    """Rows of mean 0 and variance 1, by a reduction of records."""
+    for row in I.parallel(I.domain(0, x.shape[0])):
+        value = I.tanh(x[row, :])
+        sample = I.record(count=I.full(value.shape, 1.0, I.f32), mean=value, spread=I.zeros(value.shape, I.f32))
+        found = I.reduce(sample, axis=0, identity=I.record(count=0.0, mean=0.0, spread=0.0), combine=pooled)
+        y[row, :] = (value - found.mean) * I.rsqrt(found.spread / found.count + 1e-5)
+
+
+@intent.kernel
+def distribution(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")]):
+    """The share of all up to each member: a scan that waits for reductions."""
+    for row in I.parallel(I.domain(0, x.shape[0])):
+        weight = I.exp(x[row, :] - I.reduce.max(x[row, :], axis=0))
+        y[row, :] = I.cumsum(weight, axis=0) / I.reduce.sum(weight, axis=0)
+
+
+@intent.kernel
+def scanned_twice(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")]):
+    """A reduction of a scan, and that scan again."""
+    for row in I.parallel(I.domain(0, x.shape[0])):
+        behind = I.cumsum(I.erf(x[row, :]), axis=0, reverse=True)
+        y[row, :] = behind - I.reduce.max(behind, axis=0)
+
+
+@intent.fn
+def moments(values):
+    count = I.reduce.sum(I.full(values.shape, 1.0, I.f32), axis=0)
+    mean = I.reduce.sum(values, axis=0) / count
+    return I.record(count=count, mean=mean, spread=I.reduce.sum((values - mean) * (values - mean), axis=0))
+
+
+@intent.kernel
+def folded(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")]):
+    """A fold of slices that waits for a maximum, and what it is for."""
+    nothing = I.record(count=0.0, mean=0.0, spread=0.0)
+    for row in I.parallel(I.domain(0, x.shape[0])):
+        value = I.exp(x[row, :] - I.reduce.max(x[row, :], axis=0))
+        found = I.region_fold(value, axis=0, summarize=moments, combine=pooled, identity=nothing)
+        y[row, :] = (value - found.mean) * I.rsqrt(found.spread / found.count + 1e-5)
+
+
+@intent.kernel
+def jagged(x: I.In[I.f32, ("T", "N")], offsets: I.In[I.i32, ("G + 1",)], y: I.Out[I.f32, ("T", "N")]):
+    """A softmax of the rows of each group."""
+    groups = I.domain(0, offsets.shape[0] - 1)
+    rows = I.ragged(groups, I.domain(0, x.shape[0]), offsets)
+    for g in I.parallel(groups):
+        weight = I.exp(x[rows[g], :] - I.reduce.max(x[rows[g], :], axis=0))
+        y[rows[g], :] = weight / I.reduce.sum(weight, axis=0)
 
 
 class Case(NamedTuple):
@@ -146,6 +218,14 @@ CASES = {
     "attention": Case(attention, {"Q": 20, "K": 37}),
     "cross_entropy": Case(cross_entropy, {"M": 4, "N": 40}),
     "backward": Case(backward, {"M": 2, "N": 70}, "strict"),
+    "argmax": Case(found_and_shifted, {"M": 3, "N": 70}),
+    "argmax held": Case(found_and_shifted, {"M": 3, "N": 70}, "strict", ("N",)),
+    "welford": Case(welford, {"M": 2, "N": 50}, "strict"),
+    "distribution": Case(distribution, {"M": 3, "N": 70}),
+    "distribution held": Case(distribution, {"M": 3, "N": 40}, "strict", ("N",)),
+    "scanned_twice": Case(scanned_twice, {"M": 3, "N": 70}, "strict"),
+    "folded": Case(folded, {"M": 3, "N": 70}),
+    "jagged": Case(jagged, {"T": 40, "N": 3, "G": 3, "G + 1": 4}),
 }
 
 SMALL = 16
@@ -192,9 +272,13 @@ def arguments(case: Case, seed: int = 0) -> dict[str, np.ndarray]:
         dtype = np.dtype(storage(p.dtype))
         shape = tuple(case.extents[str(e)] if str(e) in case.extents else int(str(e)) for e in p.shape)
         if p.mode == "out":
-            made[p.name] = np.full(shape, np.nan, dtype)
+            made[p.name] = np.full(shape, np.nan if dtype.kind == "f" else -1, dtype)
         elif dtype.kind == "i":
-            made[p.name] = rng.integers(0, case.extents["N"], shape)
+            found = rng.integers(0, case.extents.get("T", case.extents["N"]), shape).astype(dtype)
+            if p.name == "offsets":
+                found = np.sort(found)
+                found[[0, -1]] = 0, case.extents["T"]
+            made[p.name] = found
         else:
             made[p.name] = rng.standard_normal(shape).astype(dtype)
     return made

@@ -23,7 +23,7 @@ from intent_np.terms.core import Arena, find
 from intent_np.terms.normal import Axis, View
 from kernels.losses import fused_linear_cross_entropy
 
-from .rows import CASES, chain, furthest, planned, running, small_point, softmax
+from .rows import CASES, both_ways, chain, picked, planned, small_point, softmax
 
 LONG = {"M": 512, "N": 131072}
 
@@ -126,9 +126,10 @@ def compilation(kernel: Any, **options: Any) -> Compilation:
 @pytest.mark.parametrize(
     ("kernel", "options", "why"),
     [
-        (running, {}, "it has a scan"),
-        (furthest, {}, "a reduction of it has several components"),
+        (both_ways, {}, "it has scans in both directions along an axis that no fragment holds"),
+        (picked, {}, "an address of it depends on a reduction"),
         (softmax, {"limits": {"nodes": 10}}, "it has more than 10 e-nodes"),
+        (softmax, {"limits": {"executions": 10}}, "it has more than 10 values at places"),
         (softmax, {"limits": {"values": 3}}, "it has more than 3 values"),
     ],
 )
