@@ -18,9 +18,11 @@ from ..terms.core import contains, find, walk
 from ..terms.index import is_const, is_op, sub
 from ..terms.normal import (
     Axis,
+    Carry,
     Contract,
     Coord,
     Effect,
+    Final,
     Load,
     Part,
     Recur,
@@ -106,16 +108,18 @@ def reads_memory(axis: Axis) -> bool:
 
 
 def axes(roots: Iterable[Any]) -> list[Axis]:
-    """Every logical axis below the roots, in first-use order."""
+    """Every logical axis below the roots, in first-use order; behind them those that states are said to vary along."""
     found: dict[Axis, None] = {}
-    for t in walk(*roots):
+    terms = walk(*roots)
+    for t in terms:
         if isinstance(t, Update):
             found |= dict.fromkeys(a for a in t.over if isinstance(a, Axis))
         a = t.axis if isinstance(t, (Coord, Reduce, Scan, Contract, Region)) else None
         a = a.axis if isinstance(a, Part) else a
         if isinstance(a, Axis):
             found[a] = None
-    return list(found)
+    varied = (a for t in terms if isinstance(t, (Carry, Final)) for a in t.varies)
+    return list(found | dict.fromkeys(a for a in varied if isinstance(a, Axis)))
 
 
 def is_resident(axis: Axis, roots: Iterable[Any]) -> bool:
