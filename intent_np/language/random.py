@@ -26,6 +26,8 @@ def random() -> None:
 
 
 def _wide(v: Operand) -> Value:
+    if isinstance(v, int) and -(2**63) <= v < 0:  # an index that is known wraps as any other does
+        return term(v % 2**64, u64)
     return term(v, u64) if is_literal(v) else convert(v, u64)
 
 
