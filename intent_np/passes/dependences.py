@@ -10,7 +10,6 @@ from ..rules.affine import affine
 from ..rules.bounds import end
 from ..rules.facts import less
 from ..rules.simplify import node, substitute
-from ..terms.core import find
 from ..terms.index import Value, apply, conjuncts, is_const
 from ..terms.normal import Axis, Coord, Final, Load, Recur, Store, Update
 from ..terms.ordered import evaluated
@@ -117,7 +116,8 @@ def _separate(a: Value, b: Value, here: Container[Any] = ()) -> bool:
 def _spread(x: Value, here: Container[Any] = ()) -> Value:
     """A coordinate over all members of its axes and of all iterations at once, but for the loops `here`."""
     while True:
-        axes = ((t, getattr(t.axis, "axis", None)) for t in find(x, Coord) if t.axis not in here)
+        members = (t for t in evaluated(x) if isinstance(t, Coord) and t.axis not in here)
+        axes = ((t, getattr(t.axis, "axis", None)) for t in members)
         wide = {t: Coord(a) for t, a in axes if isinstance(a, Axis)}
         if not wide:
             return x

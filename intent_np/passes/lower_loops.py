@@ -49,6 +49,7 @@ class LoopLowering(UpdateLowering):
     """The part of the lowering that knows ordered loops; the rest gives it elements, effects and bounds."""
 
     effects: Callable[[tuple[Any, ...], tuple[Value, ...]], list[Any]]
+    sweep_regions: Callable[[tuple[Any, ...], tuple[Value, ...]], list[Any]]
     bounds: Callable[[L.Domain], tuple[Value, Value]]
     uses: dict[L.LoopVar, int]
 
@@ -115,7 +116,8 @@ class LoopLowering(UpdateLowering):
         holds = conjunction(runs, condition)
         self.entered = (*self.entered, (turn, holds))
         kept = dict(self.kept)
-        effects = [*self.effects(e.body, guards), *self.keep_scans(e.yields, guards)]
+        effects = self.effects(e.body, guards)
+        effects += [*self.sweep_regions(e.yields, guards), *self.keep_scans(e.yields, guards)]
         inits, yields = self._states(e, saved, under)
         self.kept = kept
         self.memo, self.turns, self.turn, self.entered, before = saved

@@ -17,12 +17,12 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any, NamedTuple
 
-from ..rules.facts import upper
+from ..rules.facts import at_most, upper
 from ..rules.simplify import node, substitute
 from ..terms import logical as L
 from ..terms.core import find, named
 from ..terms.dtypes import DType, index
-from ..terms.index import Cast, Const, Value, add, apply, conjunction, const, le, lt, select, sub
+from ..terms.index import Cast, Const, Value, add, apply, conjunction, const, is_const, le, lt, select, sub
 from ..terms.normal import (
     Arg,
     Axis,
@@ -99,13 +99,20 @@ class SortLowering(ScanLowering):
             or any(getattr(t, "axis", None) in (along, axis) and not isinstance(t, Coord) for t in evaluated(told))
         ):
             return index, value, valid
+        first = substitute(place, {Coord(along): along.lo}, everywhere=True)
+        places, members = (node(sub(a.hi, a.lo)) for a in (along, axis))
+        if not (at_most(const(0), first) and at_most(node(add(first, places)), members)):
+            return index, value, valid  # elements that no member has the place of are stored as well
         here = node(add(rank, node(sub(Coord(along), place))))
         behind = {t.after: t.after for t in evaluated(told, *index, *guards) if isinstance(t, Load) and t.after}
         # what a load stands behind has axes of its own
         there = lambda t: substitute(t, {**behind, Coord(along): here}, everywhere=True)  # noqa: E731
-        whole = node(sub(along.hi, along.lo)) is node(sub(axis.hi, axis.lo))
-        inside = None if whole else node(lt(here, along.hi))
-        return tuple(map(there, index)), there(told), conjunction(*map(there, guards), inside)
+        begins = None if is_const(first, 0) else node(le(along.lo, here))
+        ends = None if places is members else node(lt(here, along.hi))
+        made = tuple(map(there, index)), there(told), conjunction(*map(there, guards), begins, ends)
+        if along is not axis and any(along in t.lanes for t in (*made[0], *made[1:]) if t is not None):
+            return index, value, valid  # a state has the member that it was carried for
+        return made
 
     def in_order(self, v: L.TensorSort, component: int, where: Positions) -> Generator[Asked, Any, Any]:
         """The member at a place in order, or (component 1) the position that it had."""

@@ -41,10 +41,10 @@ class SweepLowering:
     def allocated(self, like: Value, name: str, shape: tuple[Value, ...]) -> L.Buffer:
         """Memory of the kernel's own for a tensor of the dtype of `like`."""
 
-    def sweep_regions(self, s: Any, guards: tuple[Value, ...]) -> list[Effect]:
-        """The loops that perform the region scans that the statement `s` itself asks for; inner ones first."""
+    def sweep_regions(self, roots: tuple[Any, ...], guards: tuple[Value, ...]) -> list[Effect]:
+        """The loops that perform the region scans that these values ask for; inner ones first."""
         made: list[Effect] = []
-        waiting: list[Any] = [t for t in asked(*asked_first(s)) if isinstance(t, L.RegionScan) and t not in self.swept]
+        waiting: list[Any] = [t for t in asked(*roots) if isinstance(t, L.RegionScan) and t not in self.swept]
         while waiting:
             ready = [t for t in waiting if not any(x in waiting for x in find(t.children(), L.RegionScan))]
             for t in ready:

@@ -287,7 +287,7 @@ class _Lowering(
             return out
         kept, swept = dict(self.kept), dict(self.swept)
         for s in body:
-            out += self.sweep_regions(s, guards)
+            out += self.sweep_regions(asked_first(s), guards)
             out += self.keep_sorts(s, guards)
             out += self.keep_scans(asked_first(s), guards)
             match s:

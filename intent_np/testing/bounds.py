@@ -19,7 +19,6 @@ from intent_np.backends.arrays.access import scatter
 from intent_np.backends.reference.logical import BUDGET, _Run
 from intent_np.backends.reference.memory import Modifier
 from intent_np.backends.reference.scope import Result, Scope, lift
-from intent_np.backends.reference.structured import in_lines
 from intent_np.backends.reference.tensors import Tensors
 from intent_np.numerics.ulps import CORRECTLY_ROUNDED
 from intent_np.terms.core import Term, children, find
@@ -53,7 +52,7 @@ from intent_np.terms.operators import OPERATORS, Op
 
 from . import approx
 from .approx import Approx
-from .bounds_combines import prefixes
+from .bounds_combines import in_any_order
 from .bounds_updates import BoundedModifier
 from .captured import captured
 from .compare import Expected
@@ -137,8 +136,8 @@ class _Bounded(Tensors):
 
     def _compute(self, v: Value, s: Scope) -> Result:
         result = super()._compute(v, s)
-        if isinstance(v, TensorReduce | TensorScan) and (made := self._any_order(v, s, result)) is not None:
-            for x, one in zip(result if isinstance(result, tuple) else (result,), made, strict=True):
+        if isinstance(v, TensorReduce | TensorScan) and (made := in_any_order(self, v, s, result)) is not None:
+            for x, one in made:
                 self.hold(x, one)
             return result
         known = isinstance(result, np.ndarray) and id(result) in self.held
@@ -173,51 +172,6 @@ class _Bounded(Tensors):
             case TensorContract(acc=acc) if acc.is_float:
                 return self._contraction(v, s)
         return self._anything(v, s, result)
-
-    def _any_order(self, v: TensorReduce | TensorScan, s: Scope, result: Result) -> list[Approx] | None:
-        """What the components of a reduction or a scan may be, in any order of combining; None if nothing is known of
-        that, or more by another rule."""
-        name = builtin_name(v.combine)
-        rank, axis = max(len(shape_of(x)) for x in v.values), s.depth + v.dimension
-        arrays = [self.aligned(x, rank, s) for x in v.values]
-        if name in ("sum", "max") and isinstance(v, TensorReduce) or not any(d.is_float for d in v.combine.dtypes):
-            return None
-        parts = []
-        for value, array in zip(v.values, arrays, strict=True):
-            x = _wide(self.of(self.value(value, s), _dtype(value)), self.value(value, s).shape)
-            shape = x.value.shape[: s.depth] + (1,) * (array.ndim - x.value.ndim) + x.value.shape[s.depth :]
-            parts.append((x.value.reshape(shape), x.error.reshape(shape), x.format))
-        used = self.operands(v, s, rank)
-        if any(map(self.doubtful, used.values())):
-            return None
-        own, values, errors = (
-            in_lines(a, used, axis) for a in (arrays, *zip(*((p[0], p[1]) for p in parts), strict=True))
-        )
-        members = [Approx(x, e, p[2]) for x, e, p in zip(values, errors, parts, strict=True)]
-        scan = isinstance(v, TensorScan)
-        if scan and v.reverse:
-            own, members = (
-                tuple(a[::-1] for a in own),
-                [Approx(m.value[::-1], m.error[::-1], m.format) for m in members],
-            )
-        if name in ("max", "min"):
-            largest = np.maximum.accumulate(members[0].error, axis=0) if len(own[0]) else members[0].error
-            found: list[Array] | None = [largest if scan else largest[-1]] if len(own[0]) else None
-        else:
-            found = prefixes(v.combine, members, own, used, not scan)
-        if found is None:
-            return None
-        made = []
-        for x, error in zip(result if isinstance(result, tuple) else (result,), found, strict=True):
-            if scan:
-                if v.exclusive:
-                    error = np.concatenate((np.zeros_like(error[:1]), error[:-1]))
-                error = np.moveaxis(error[::-1] if v.reverse else error, 0, axis)
-            elif v.keepdims:
-                error = np.expand_dims(error, axis)
-            form = FORMATS.get(element_type(x), FORMATS["f64"])
-            made.append(Approx(np.asarray(widen(x), np.float64), np.broadcast_to(error, x.shape), form))
-        return made
 
     def _moved(self, value: Value, s: Scope, move: Callable[[Array], Array]) -> Approx | None:
         found = self.held.get(id(self.value(value, s)))

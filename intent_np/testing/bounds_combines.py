@@ -18,12 +18,15 @@ from typing import Any, Final
 import numpy as np
 
 from intent_np import numerics
+from intent_np.backends.reference.scope import Scope
+from intent_np.backends.reference.structured import in_lines
 from intent_np.terms.core import children, walk
 from intent_np.terms.index import Apply, Cast, Const
-from intent_np.terms.normal import Arg, Combine
+from intent_np.terms.logical import TensorReduce, TensorScan, element, shape_of
+from intent_np.terms.normal import Arg, Combine, builtin_name
 
 from .approx import Approx, _times
-from .formats import FORMATS, Array, widen
+from .formats import FORMATS, Array, element_type, widen
 
 CHOOSING: Final = {
     "neg", "abs", "sign", "maximum", "minimum", "maximum_num", "minimum_num", "select", "floor", "ceil", "round",
@@ -32,7 +35,7 @@ CHOOSING: Final = {
 
 
 @dataclass(frozen=True)
-class Shape:
+class Form:
     """What is known of a combine: which components are rounded, how many roundings one combine puts in a row, whether
     it multiplies, and whether it compares floats."""
 
@@ -42,8 +45,8 @@ class Shape:
     compares: bool
 
 
-def shape_of(c: Combine) -> Shape | None:
-    """The shape of a combine; None where its results are no polynomials."""
+def form_of(c: Combine) -> Form | None:
+    """The form of a combine; None where its results are no polynomials."""
     rounded = (False,) * len(c.dtypes)
     while True:
         found = _kinds(c, rounded)
@@ -70,7 +73,7 @@ def shape_of(c: Combine) -> Shape | None:
                 multiplies = True
                 if sides[t.args[0]] & sides[t.args[1]]:
                     return None
-    return Shape(rounded, max((depth[b] for b in c.bodies), default=0), multiplies, compares)
+    return Form(rounded, max((depth[b] for b in c.bodies), default=0), multiplies, compares)
 
 
 def _kinds(c: Combine, rounded: Sequence[bool]) -> set[Any] | None:
@@ -83,11 +86,13 @@ def _kinds(c: Combine, rounded: Sequence[bool]) -> set[Any] | None:
             continue
         unsure = [x in found for x in children(t)]
         match t:
-            case Apply(op, _) if op.name in ("add", "mul") and t.type.is_float:  # type: ignore[attr-defined]
+            case Apply(op, _) if op.name in ("add", "mul") and element(t.type).is_float:  # type: ignore[union-attr]
                 found.add(t)
             case Apply(op, _) if op.name == "select" and not unsure[0]:
                 found |= {t} if any(unsure) else set()
-            case Apply(op, _) if not any(unsure) and (not t.type.is_float or op.name in CHOOSING):  # type: ignore[attr-defined]
+            case Apply(op, _) if not any(unsure) and (
+                not element(t.type).is_float or op.name in CHOOSING  # type: ignore[union-attr]
+            ):
                 pass
             case Const() | Cast() if not any(unsure):
                 pass
@@ -139,10 +144,10 @@ def combined(
                     join = np.add if op.name == "add" else np.multiply
                     known[t] = Size(join(x.plain, y.plain), join(x.wide, y.wide), join(x.most, y.most))
             case Apply(op, args):
-                known[t] = numerics.apply(op, *below, dtype=args[-1].type)
+                known[t] = numerics.apply(op, *below, dtype=element(args[-1].type))  # type: ignore[arg-type]
             case Cast(value, d, mode):
                 convert = {"wrap": numerics.cast, "saturate": numerics.saturate_cast, "bits": numerics.bitcast}[mode]
-                known[t] = convert(below[0], d, value.type)
+                known[t] = convert(below[0], d, element(value.type))  # type: ignore[arg-type]
     return [known[b] for b in c.bodies]
 
 
@@ -156,36 +161,88 @@ def prefixes(
     own:      the members as they are
     used:     what the combine uses besides its sides
     """
-    shape, n = shape_of(c), len(own[0])
-    if shape is None or not n:
+    form, n = form_of(c), len(own[0])
+    if form is None or not n:
         return None
-    found = _kinds(c, shape.rounded) or set()
-    for rounded, x, a in zip(shape.rounded, members, own, strict=True):
+    found = _kinds(c, form.rounded) or set()
+    for rounded, x, a in zip(form.rounded, members, own, strict=True):
         floating = a.dtype.kind not in "biu"
-        if not rounded and np.any(x.error) or floating and not rounded and shape.compares and np.isnan(widen(a)).any():
+        if not rounded and np.any(x.error) or floating and not rounded and form.compares and np.isnan(widen(a)).any():
             return None
-        if np.any(np.isinf(x.error)) or rounded and shape.multiplies and not np.isfinite(x.value).all():
+        if np.any(np.isinf(x.error)) or rounded and form.multiplies and not np.isfinite(x.value).all():
             return None
     start: list[Any] = []
-    for rounded, x, a in zip(shape.rounded, members, own, strict=True):
+    for rounded, x, a in zip(form.rounded, members, own, strict=True):
         size = np.where(np.isfinite(x.value), np.abs(x.value), 0.0)
         start.append(Size(size, size + x.error, np.maximum(size + x.error, 1.0)) if rounded else a)
     lines = _totals(c, start, used, found) if last else _running(c, start, used, found)
     whole = all(bool((np.rint(x.value) == x.value).all()) and not np.any(x.error) for x in members)
     count = np.array(n) if last else np.arange(1, n + 1).reshape(-1, *[1] * (own[0].ndim - 1))
     return [
-        _error(line, FORMATS[d.name], count, shape, whole) if isinstance(line, Size) else np.zeros(line.shape)
+        _error(line, FORMATS[d.name], count, form, whole) if isinstance(line, Size) else np.zeros(line.shape)
         for line, d in zip(lines, c.dtypes, strict=True)
     ]
 
 
-def _error(size: Size, f: Any, count: Array, shape: Shape, whole: bool) -> Array:
+def in_any_order(t: Any, v: TensorReduce | TensorScan, s: Scope, result: Any) -> list[tuple[Array, Approx]] | None:
+    """The components of a reduction or a scan, each with what it may be in any order of combining; None if nothing is
+    known of that, or more by another rule.
+
+    t:  the evaluator of the values, which holds what arrays may be
+    """
+    name, scan = builtin_name(v.combine), isinstance(v, TensorScan)
+    if name in ("sum", "max") and not scan or not any(d.is_float for d in v.combine.dtypes):
+        return None
+    if any(t.doubtful(t.value(o, s)) for o in v.operands):
+        return None
+    rank, axis = max(len(shape_of(x)) for x in v.values), s.depth + v.dimension
+    arrays = [t.aligned(x, rank, s) for x in v.values]
+    known = [_known(t, x, a, s) for x, a in zip(v.values, arrays, strict=True)]
+    used = t.operands(v, s, rank)
+    own, values, errors = (
+        in_lines(a, used, axis) for a in (arrays, [x.value for x in known], [x.error for x in known])
+    )
+    reverse, exclusive, kept = (getattr(v, n, False) for n in ("reverse", "exclusive", "keepdims"))
+    if reverse:
+        own, values, errors = (tuple(a[::-1] for a in lines) for lines in (own, values, errors))
+    members = [Approx(x, e, k.format) for x, e, k in zip(values, errors, known, strict=True)]
+    found: list[Array] | None = None
+    if name in ("max", "min"):
+        largest = np.maximum.accumulate(members[0].error, axis=0)
+        found = None if not len(largest) else [largest if scan else largest[-1]]
+    else:
+        found = prefixes(v.combine, members, own, used, not scan)
+    if found is None:
+        return None
+    made = []
+    for x, error in zip(result if isinstance(result, tuple) else (result,), found, strict=True):
+        if exclusive:
+            error = np.concatenate((np.zeros_like(error[:1]), error[:-1]))
+        if scan:
+            error = np.moveaxis(error[::-1] if reverse else error, 0, axis)
+        elif kept:
+            error = np.expand_dims(error, axis)
+        form = FORMATS.get(element_type(x), FORMATS["f64"])
+        made.append((x, Approx(np.asarray(widen(x), np.float64), np.broadcast_to(error, x.shape), form)))
+    return made
+
+
+def _known(t: Any, v: Any, array: Array, s: Scope) -> Approx:
+    """What a value may be, in as many dimensions as `array`, the same value beside others."""
+    own = t.value(v, s)
+    x: Approx = t.of(own, element(v.type))
+    shape = (*own.shape[: s.depth], *[1] * (array.ndim - own.ndim), *own.shape[s.depth :])
+    value, error = (np.broadcast_to(a, own.shape).reshape(shape) for a in (x.value, x.error))
+    return Approx(value, error, x.format)
+
+
+def _error(size: Size, f: Any, count: Array, form: Form, whole: bool) -> Array:
     """From one order to any other: each is so far from what no rounding would give."""
-    roundings = np.where(count > 1, (count + 2) * shape.roundings, 0)
+    roundings = np.where(count > 1, (count + 2) * form.roundings, 0)
     growth = np.expm1(roundings * f.unit * (2 if f.precision == 53 else 1))
     with np.errstate(all="ignore"):
         error = 2 * _times(growth, size.wide) + (size.wide - size.plain)
-        if shape.multiplies:
+        if form.multiplies:
             error = error + 2 * roundings * f.smallest * size.most
         if whole:
             error = np.where(size.most <= 2.0**f.precision, 0.0, error)
