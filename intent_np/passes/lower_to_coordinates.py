@@ -27,6 +27,7 @@ from ..terms.normal import (
     Coord,
     Effect,
     Load,
+    Part,
     Program,
     Proj,
     Reduce,
@@ -122,6 +123,7 @@ class _Lowering(
             return part
         lo, hi = self.bounds(d)
         use = self.first_use.get((lo, hi), 0)
+        taken = {*taken, *(p.axis for p in taken if isinstance(p, Part))}  # a slice is of members of its axis
         while (a := Axis(lo, hi, use)) in taken:
             use += 1
         extent = d.hi.name.lower() if isinstance(d.hi, L.Extent) else None  # `:` runs over an axis called as its extent
