@@ -126,7 +126,7 @@ def compilation(kernel: Any, **options: Any) -> Compilation:
 @pytest.mark.parametrize(
     ("kernel", "options", "why"),
     [
-        (both_ways, {}, "it has scans in both directions along an axis that no fragment holds"),
+        (both_ways, {}, "its statements are performed in order"),
         (picked, {}, "an address of it depends on a reduction"),
         (softmax, {"limits": {"nodes": 10}}, "it has more than 10 e-nodes"),
         (softmax, {"limits": {"executions": 10}}, "it has more than 10 values at places"),
