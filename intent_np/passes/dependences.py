@@ -128,11 +128,22 @@ def apart_now(s: Store, t: Load, here: Container[Any]) -> bool:
     """Proof that, in the iterations in hand of the loops `here`, a load is of no element that is stored."""
     if s.view is not t.view:
         return False
+    if _exclusive(s.valid, t.valid, here):
+        return True
     for x, y in zip(s.index, t.index, strict=True):
         a, b = _spread(x, here), _spread(y, here)
         if all(n in here for n in a.needs | b.needs) and _separate(a, b, here):
             return True
     return False
+
+
+def _exclusive(a: Value | None, b: Value | None, here: Container[Any]) -> bool:
+    """Whether two validities never hold at once: one has a part, the same for all lanes, that the other negates."""
+    if a is None or b is None:
+        return False
+    others = conjuncts(b)
+    uniform = (p for p in conjuncts(a) if not p.lanes and all(n in here for n in p.needs))
+    return any(node(apply("not", p)) in others for p in uniform)
 
 
 def _weights(a: Value, b: Value) -> Iterator[int]:

@@ -6,6 +6,7 @@ import itertools
 import numpy as np
 import pytest
 
+import intent_np as intent
 import intent_np.language as I
 from intent_np.backends.reference import logical
 from intent_np.errors import IntentError
@@ -104,23 +105,36 @@ def kernel(out, body, helpers=""):
     return executed(f"{text}    M, N = m.shape\n{lines}")["construct"]
 
 
-def evaluated(k, out):
-    """What the reference makes of it, whole and point by point."""
+def arguments(out):
+    """The arrays that a construct is given, `out` the last of them."""
     dtype, shape = declared(out)
     extents = [eval(str(e), {"N": 5, "M": 2}) for e in shape]
+    made = np.zeros(extents, "i8" if dtype == "index" else np.dtype(f"{dtype[0]}{int(dtype[1:]) // 8}"))
+    return {
+        "x": np.array(X, np.float32), "k": np.array(K, np.int32), "m": np.arange(10, dtype=np.float32).reshape(2, 5),
+        "o": np.array([0, 3, 5], np.int32), "out": made,
+    }  # fmt: skip
+
+
+def by_machine(k, out):
+    """What the program machine makes of what it is compiled to."""
+    arrays = arguments(out)
+    *given, made = arrays.values()
+    intent.compile(k, target="cpu")(*given, 2, made)
+    return made.tolist()
+
+
+def evaluated(k, out):
+    """What the reference makes of it, whole and point by point."""
     with Arena():
         program = k.capture()
         assert LOGICAL.check(program) == []
         assert parse(show(program), LOGICAL) is program
         results = []
         for budget, cuts in itertools.product((1 << 18, 1), (1, 3)):
-            made = np.zeros(extents, "i8" if dtype == "index" else np.dtype(f"{dtype[0]}{int(dtype[1:]) // 8}"))
-            arrays = {
-                "x": np.array(X, np.float32), "k": np.array(K, np.int32), "o": np.array([0, 3, 5], np.int32),
-                "m": np.arange(10, dtype=np.float32).reshape(2, 5), "out": made,
-            }  # fmt: skip
+            arrays = arguments(out)
             logical.run(program, arrays, {"n": 2}, budget=budget, cuts=cuts)
-            results.append(made.tolist())
+            results.append(arrays["out"].tolist())
     assert all(r == results[0] for r in results), results
     return results[0]
 
@@ -181,6 +195,14 @@ def test_a_definition_means_what_the_manual_says(row):
         assert found.value.code == expected, found.value
     else:
         assert called(*definition) == expected
+
+
+VALUES = [c for c in CONSTRUCTS if not isinstance(c[4], str)]
+
+
+@pytest.mark.parametrize(("out", "body", "expected"), [c[2:] for c in VALUES], ids=[f"{c[0]} {c[1]}" for c in VALUES])
+def test_it_means_the_same_once_it_is_compiled(out, body, expected):
+    assert by_machine(kernel(out, body), out) == expected
 
 
 def test_every_section_is_there():

@@ -3,10 +3,12 @@
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import intent_np as intent
+import intent_np.language as I
 from intent_np.backends.program.machine import run as execute
 from intent_np.errors import CompileError
 from intent_np.passes.pipeline import run as lower
@@ -41,10 +43,13 @@ def statements(draw: Any, rows: bool) -> list[str]:
             value = f"t{k} * 2.0"
         view = draw(st.sampled_from("abc"))
         write = f"{view}[{'r, ' if rows else ''}{start}:{start + length}] = {value} + {k}.0"
-        if draw(st.integers(0, 4)) == 0:
-            lines += ["if flag:", f"    {write}"]
-        else:
-            lines.append(write)
+        match draw(st.integers(0, 5)):
+            case 0:
+                lines += ["if flag:", f"    {write}"]
+            case 1 if lines and not lines[-1].startswith((" ", "t")):  # one of two
+                lines[-1:] = ["if flag:", f"    {lines[-1]}", "else:", f"    {write}"]
+            case _:
+                lines.append(write)
     return lines
 
 
@@ -89,3 +94,28 @@ def test_every_level_keeps_the_order_of_statements(program: tuple[str, bool], fl
             execute(trace[level], found, {"flag": flag}, order=order, strict=True)
             for v in "abc":
                 np.testing.assert_array_equal(found[v], expected[v], err_msg=f"{v} behind {level}\n{text}")
+
+
+@intent.kernel
+def alternating(m: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")], from_there: I.index):
+    M, N = m.shape
+    y[:, :] = m[:, :] * 0
+    for t in I.domain(0, 5):
+        if t >= from_there:
+            for i, j in I.parallel((I.domain(0, M), I.domain(0, N))):
+                y[i, j] = y[i, j] * 2 + m[i, j]
+        else:
+            y[:, :] = y[:, :] + 1
+
+
+@pytest.mark.parametrize("from_there", [0, 2, 9])
+def test_one_of_two_sides_reads_what_was_there_though_the_other_stands_in_front(from_there: int) -> None:
+    """The loop of the first side has replaced nothing where the second one is performed."""
+    m = np.arange(10, dtype=np.float32).reshape(2, 5)
+    want = np.zeros_like(m)
+    for t in range(5):
+        want = want * 2 + m if t >= from_there else want + 1
+    for target in ("reference", "cpu"):
+        y = np.zeros_like(m)
+        intent.compile(alternating, target=target)(m, y, from_there)
+        np.testing.assert_array_equal(y, want)
