@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from intent_np.terms.core import arena, children, inherit, named, replace, walk
+from intent_np.terms.core import arena, children, inherit, named, walk
 from intent_np.terms.index import Apply, Value, apply
 from intent_np.terms.logical import (
     After,
@@ -97,6 +97,8 @@ class _Frame:
         self.needs: dict[Any, bool] = {}  # and whether it shapes something
         self.results: dict[Any, int] = {}
         self.calls: dict[Called, _Frame] = {}  # that have no statements
+        self.functions: dict[Function, _Frame] = {}  # of slices, which have no formals but their own
+        self.closed = False  # whether it is such a function
         self.seen: set[Node] = set()
         self.begun: set[Node] = set()
         self.done: Done = {}, {}  # terms over formals
@@ -131,6 +133,14 @@ class _Outliner:
 
     def _frame(self, called: Called, parent: _Frame) -> _Frame:
         return _Frame(called, parent, {} if called in self.leaves else called.given)
+
+    def _function(self, t: Function, frame: _Frame) -> _Frame:
+        """What a function of slices is made of.  Its values are over its own formals; extents may be of what `frame` is
+        over."""
+        read = next((c for r in results(t) if (c := frame.called.inside.get(r))), Called(t.name, {}))
+        made = _Frame(read, frame, frame.names)
+        made.bound, made.closed = set(t.formals), True
+        return made
 
     # ---- where things stand
 
@@ -251,13 +261,13 @@ class _Outliner:
             ]
         if inner := self._left(frame, t, shaped):
             return [(inner.called.frame, False)]
-        if inner := self._called(frame, t, shaped) or self.frames.get(t):
+        if inner := self._called(frame, t, shaped) or self.frames.get(t) or frame.functions.get(t):
             return list(inner.needs.items())
         if isinstance(t, Effect) and (inner := self._place(frame, t)) not in (None, frame):
             return [(inner.called.frame, False)]  # type: ignore[union-attr]
         if isinstance(t, Apply) and not shaped:
             return [(a, False) for a in self._operands(frame, t)]
-        return [] if isinstance(t, Combine | Function) else below(t, shaped)
+        return [] if isinstance(t, Combine) else below(t, shaped)
 
     def _operands(self, frame: _Frame, t: Apply) -> tuple[Value, ...]:
         """Those of an operator.  A conjunction or a disjunction is flat: a call that gives some of them stands for
@@ -289,6 +299,9 @@ class _Outliner:
             elif inner := self._called(frame, t, shaped):
                 inner.results = {v: i for i, v in enumerate(inner.called.values)}
                 parts = [(inner, v, False) for v in inner.results]
+            elif isinstance(t, Function):
+                inner = frame.functions[t] = self._function(t, frame)
+                parts = [(inner, p, False) for p in (*t.formals, t.result)]
             elif t in self.frames:
                 parts = [(self.frames[t], e, False) for e in t.procedure.body]
             stack.extend(reversed(parts))
@@ -321,7 +334,8 @@ class _Outliner:
 
     def _over(self, frame: _Frame, t: Any, shaped: bool) -> Any:
         if self._needed(frame, t):
-            return self._formal(frame, t)
+            outer = frame.parent
+            return outer.done[frame.needs[t]][t] if frame.closed and outer else self._formal(frame, t)
         if inner := self._left(frame, t, shaped):
             return Returned(frame.done[False][inner.called.frame], inner.results[t])
         if inner := self._called(frame, t, shaped):
@@ -331,7 +345,9 @@ class _Outliner:
         if isinstance(t, Effect) and (inner := self._place(frame, t)) not in (None, frame):
             return frame.done[False][inner.called.frame]  # type: ignore[union-attr]
         if isinstance(t, Function):
-            return self._function(frame, t)
+            inner = frame.functions[t]
+            self._convert(inner, [(p, False) for p in (*t.formals, t.result)])
+            return t.rebuild(inner.done[False])
         if isinstance(t, Apply) and t.op.arity < 0:
             return apply(t.op, *(frame.done[shaped][a] for a, _ in self._parts(frame, t, shaped)))
         return t if isinstance(t, Combine) else rebuilt(t, shaped, frame.done)
@@ -356,15 +372,6 @@ class _Outliner:
         made = named(Procedure(inner.called.name, over, *parts), inner.called.name)
         inherit(next(iter((*body, *inner.results))), made)
         return made, tuple(frame.done[s][t] for t, s in formals)
-
-    def _function(self, frame: _Frame, t: Function) -> Function:
-        """A function of slices, which is closed: calls in it are made where it was read."""
-        read = next((c for r in results(t) if (c := frame.called.inside.get(r))), Called(t.name, {}))
-        own = _Frame(read, None, {})
-        self._reach(own, [(t.result, False)])
-        self._convert(own, [(t.result, False)])
-        new = own.done[False][t.result]
-        return t if new is t.result else inherit(t, replace(t, result=new))  # type: ignore[no-any-return]
 
 
 def _performer(t: Any) -> Any:

@@ -145,6 +145,29 @@ def f(c, i, q, v):
     c[i] = q
     return v * 2, c[i] + 1
 """, ROWS + "v = r + 1\n    q = v * 2\n    for j in I.domain(0, N):\n        q = q + j\n    a, b = f(z, r, q, v)\n    z[r] = a + b", "", "f"),
+"cuts what has extents of its arguments": ("""
+def plus(a, b):
+    return a + b
+
+def columns(v):
+    return I.reduce.sum(v, axis=0)
+
+def total(v, n):
+    return I.reduce.sum(I.region_fold(v[:, 0:n], 0, summarize=columns, combine=plus, identity=I.zeros((n,), I.f32)))
+""", "for r in I.domain(0, M):\n    for c in I.domain(0, M):\n        if r + c < N:\n            y[r, r + c] = total(x[:, :], r + c)", "total", ""),
+"is called in a function of slices with extents of its arguments": ("""
+def plus(a, b):
+    return a + b
+
+def squared(v):
+    return v * v
+
+def columns(v):
+    return I.reduce.sum(squared(v), axis=0)
+
+def total(v, n):
+    return I.reduce.sum(I.region_fold(v[:, 0:n], 0, summarize=columns, combine=plus, identity=I.zeros((n,), I.f32)))
+""", "for r in I.domain(0, M):\n    for c in I.domain(0, M):\n        if r + c < N:\n            y[r, r + c] = total(x[:, :], r + c)", "squared total", ""),
 "is called in a function of slices": ("""
 def squared(v):
     return v * v
