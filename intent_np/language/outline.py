@@ -347,7 +347,7 @@ class _Outliner:
         if isinstance(t, Function):
             inner = frame.functions[t]
             self._convert(inner, [(p, False) for p in (*t.formals, t.result)])
-            return t.rebuild(inner.done[False])
+            return t.rebuild(inner.done[False])  # type: ignore[attr-defined]
         if isinstance(t, Apply) and t.op.arity < 0:
             return apply(t.op, *(frame.done[shaped][a] for a, _ in self._parts(frame, t, shaped)))
         return t if isinstance(t, Combine) else rebuilt(t, shaped, frame.done)
