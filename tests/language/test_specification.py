@@ -39,6 +39,13 @@ def test_every_block_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "seed 7, 1000 numbers\n"
 
 
+def test_the_examples_give_the_same_once_they_are_compiled() -> None:
+    space: dict[str, object] = {}
+    for block in BLOCK.finditer(PAGE.read_text()):
+        if not block[1]:
+            executed(block[2].replace('target="reference"', 'target="cpu"'), "", space)
+
+
 def test_every_operation_is_on_the_page() -> None:
     text = PAGE.read_text()
     assert [n for n in OPERATIONS if f"* `I.{n}(" not in text] == []
