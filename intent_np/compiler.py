@@ -24,7 +24,7 @@ from .passes.base import Pass
 from .passes.block_axes import block_axes
 from .passes.copy_first import copy_remarks
 from .passes.emit import emit
-from .passes.form_groups import form_groups, serial_remarks
+from .passes.form_groups import form_groups, lone_loop_remarks, serial_remarks
 from .passes.loading import passes_of
 from .passes.pipeline import PIPELINE, Trace, adding, extended, run
 from .permissions import NUMERICS, Lines, note, replaced
@@ -189,7 +189,8 @@ class Compilation:
             if step.permission and result is not last:
                 note(self.arena.used, step.permission, replaced(last, result))
             if step is form_groups:  # keep what it has to say to the author
-                self.remarks |= dict.fromkeys(r for g in result.groups if g.serial for r in serial_remarks(g))
+                said = (r for g in result.groups for r in (serial_remarks(g) if g.serial else lone_loop_remarks(g)))
+                self.remarks |= dict.fromkeys(said)
             elif step is emit:
                 self.remarks |= dict.fromkeys(copy_remarks(result))
             elif step is block_axes:

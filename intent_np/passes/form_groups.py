@@ -10,9 +10,11 @@ from typing import Any
 from ..errors import Remark, error
 from ..terms.core import Term, arena, find, replace, rewrite
 from ..terms.grouped import GROUPED, Group, GroupedProgram
-from ..terms.normal import NORMAL, Load, Program, Store, Update, View
+from ..terms.normal import NORMAL, Load, Program, Recur, Store, Update, View
+from ..terms.ordered import evaluated
 from .base import nanopass
 from .groups import groups
+from .roles import program_axes
 
 
 @nanopass(NORMAL, GROUPED, allowed={"serial": ("remark", "error")})
@@ -33,6 +35,8 @@ def form_groups(program: Program, *, serial: str = "remark") -> GroupedProgram:
                 name, is_kept = _exchanged(g)
                 fix = _SPREAD if is_kept else ""
                 raise error("E707", span=(others or [first])[-1], name=name, found=found, fix=fix, related=related)
+            for remark in lone_loop_remarks(g):
+                raise error("E707", span=remark.span, name=_exchanged(g)[0], found=remark.text)
     formed, parameters = separated(formed, program.parameters)
     return GroupedProgram(program.name, parameters, formed, program.permissions, program.target)
 
@@ -59,7 +63,8 @@ def serial_remarks(group: Group) -> list[Remark]:
     text = f"lines {lines} depend on what other points of each other write; split the kernel where one ends"
     name, is_kept = _exchanged(group)
     if is_kept:
-        text = f"'{name}' stands in memory, where points of lines {lines} read what others left there; {_SPREAD}"
+        points = f"points of lines {lines}" if lines else "points"
+        text = f"'{name}' stands in memory, where {points} read what others left there; {_SPREAD}"
     return [Remark("P001", text, (others or [first])[-1])]
 
 
@@ -74,6 +79,22 @@ def _exchanged(group: Group) -> tuple[str, bool]:
     shared = [v for v in stored if v in read] or list(stored)
     chosen = min(shared, key=lambda v: (v.mode == "workspace", v.name))
     return chosen.name, chosen.mode == "workspace"
+
+
+def lone_loop_remarks(group: Group) -> list[Remark]:
+    """P001 for a loop that one instance performs, since its statements, each of which has axes to be spread over, have
+    none in common."""
+    if group.serial or group.workset:
+        return []
+    found = []
+    for loop in (e for e in group.effects if isinstance(e, Recur)):
+        inner = [e for e in evaluated(loop) if isinstance(e, (Store, Update))]
+        if len(inner) > 1 and all(program_axes((e,)) for e in inner) and not program_axes((loop,)):
+            spans = [s for e in inner for s in arena().spans.get(e, ())[:1]]
+            lines = ", ".join(map(str, dict.fromkeys(s.line for s in spans)))
+            text = f"the statements of a loop, lines {lines}, have no axis in common; write them over the same domains"
+            found.append(Remark("P001", text, next(iter(arena().spans.get(loop, ())), None)))
+    return found
 
 
 def _places(group: Group) -> list[Any]:

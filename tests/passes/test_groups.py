@@ -204,6 +204,38 @@ def test_a_statement_that_stands_twice_is_performed_twice() -> None:
     assert z.tolist() == [1, 1, 2, 2, 1, 1, 1, 1]
 
 
+@intent.kernel
+def other_axes(m: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")]):
+    M, N = m.shape
+    for t in I.domain(0, 3):
+        y[:, :] = m[:, :] * I.cast(t, I.f32)
+        for i, j in I.parallel((I.domain(0, M), I.domain(0, N))):
+            y[i, j] = y[i, j] + 1
+
+
+@intent.kernel
+def same_axes(m: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")]):
+    for t in I.domain(0, 3):
+        y[:, :] = m[:, :] * I.cast(t, I.f32)
+        y[:, :] = y[:, :] + 1
+
+
+def test_a_loop_whose_statements_have_no_axis_in_common_is_one_instance_and_says_so() -> None:
+    m, y = np.arange(6, dtype=np.float32).reshape(2, 3), np.zeros((2, 3), np.float32)
+    lone = intent.compile(other_axes, target="cpu")
+    lone(m, y)
+    np.testing.assert_array_equal(y, m * 2 + 1)
+    (remark,) = lone.remarks
+    assert remark.code == "P001"
+    assert "have no axis in common" in remark.text
+    assert remark.span is not None
+    assert "for t in" in remark.span.text
+    with pytest.raises(CompileError) as refused:
+        intent.compile(other_axes, target="cpu", options=intent.CompileOptions(serial="error"))
+    assert refused.value.code == "E707"
+    assert intent.compile(same_axes, target="cpu").remarks == []
+
+
 def test_serial_execution_can_be_forbidden() -> None:
     for kernel in (neighbours, overwritten):
         with pytest.raises(CompileError) as caught:
