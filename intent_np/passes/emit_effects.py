@@ -105,6 +105,7 @@ class Effects(Values):
 
     def effect(self, e: Any) -> None:
         if isinstance(e, Perform):
+            self.placed.setdefault(e.loop, self.scope)
             self.loop(e.loop)
             return
         if isinstance(e, Recur):

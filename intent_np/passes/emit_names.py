@@ -27,6 +27,7 @@ class Naming:
         self.taken = {p.name for p in program.parameters} | {"pid", "grid", PROGRAM}  # type: ignore[attr-defined]
         self.taken |= {t.name for t in find(program, (Physical, Stride, Extent))}  # type: ignore[arg-type]
         self.behind_loop, self.loads = Below(Loop), Below(Load)
+        self.placed: dict[Any, Scope] = {}  # loops with effects
 
     def enter(self, effects: tuple[Any, ...]) -> Scope:
         """Begin the statements of an execution group."""
@@ -50,6 +51,9 @@ class Naming:
         return name
 
     def home(self, t: Any) -> Scope:
+        """The scope that a term is computed in: the innermost that it needs; a loop with effects stays in its place."""
+        if t in self.placed:
+            return self.placed[t]
         s = self.scope
         while s.parent is not None and s.slice not in t.needs:
             s = s.parent

@@ -15,11 +15,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..rules.simplify import simplify, substitute
-from ..terms.core import replace, rewrite
-from ..terms.dtypes import bool_, f32, i32
-from ..terms.gpu import GPU, Kernel, Reduce, Scan
+from ..terms.core import find, replace, rewrite
+from ..terms.dtypes import DType, bool_, f32, i32
+from ..terms.gpu import GPU, Kernel, Let, Reduce, Scan, Var
 from ..terms.index import Cast, Value, apply, const
-from ..terms.normal import Arg, Combine, builtin, builtin_name, identity
+from ..terms.normal import Arg, Combine, Proj, builtin, builtin_name, identity
 from .base import nanopass
 
 
@@ -30,15 +30,40 @@ def legalize_reduce(kernel: Kernel) -> Kernel:
     Stands before lowering, because it says with terms what Triton would do silently.
     Preserves values: wrapping sums and products commute with truncation, maxima of the wider type are the same.
     """
-    (new,) = rewrite((kernel,), lambda t: legal(t) if isinstance(t, (Reduce, Scan)) else t)
+    wide = {
+        x.var: Var(x.var.name, tuple(map(in_registers, x.var.dtype)), x.var.varies)
+        for x in find(kernel, Let)
+        if isinstance(x.value, (Reduce, Scan)) and isinstance(x.var.dtype, tuple)
+    }
+    held: dict[Value, tuple[DType, ...]] = {}  # tuples of what is held in a wider type
+
+    def step(t: Any) -> Any:
+        if isinstance(t, (Reduce, Scan)):
+            new = legal(t)
+        elif isinstance(t, Proj) and t.value in held and in_registers(held[t.value][t.position]) is f32:
+            return Cast(t, held[t.value][t.position])
+        else:
+            new = wide.get(t, t)
+        if new is not t and isinstance(t.type, tuple):
+            held[new] = t.type
+        return new
+
+    (new,) = rewrite((kernel,), step)
     return new  # type: ignore[no-any-return]
+
+
+def in_registers(d: DType) -> DType:
+    """What a component of a tuple is held in while it is reduced."""
+    return f32 if d.is_float and d.bits < 16 else d
 
 
 def legal(t: Reduce | Scan) -> Value:
     """The reduction (or scan) over 32-bit operands, where its dtype is too narrow and the combine a builtin."""
     dtype: Any = t.type
     name = builtin_name(t.combine)
-    if len(t.values) == 1 and dtype.is_float and dtype.bits < 16:
+    if len(t.values) > 1:
+        return in_f32(t, None) if any(in_registers(d) is not d for d in dtype) else t
+    if dtype.is_float and dtype.bits < 16:
         return Cast(in_f32(t, name), dtype)
     if name is None:
         return t
@@ -50,14 +75,25 @@ def legal(t: Reduce | Scan) -> Value:
 
 
 def in_f32(t: Reduce | Scan, name: str | None) -> Value:
-    """The reduction (or scan) of 8-bit floats that are held in f32; what combines them rounds as before."""
-    values, identities = tuple(Cast(v, f32) for v in t.values), tuple(simplify(Cast(v, f32)) for v in t.identities)
+    """The reduction (or scan) with 8-bit floats held in f32; what combines them rounds as before."""
+    narrow = t.combine.dtypes
+    kept = tuple(map(in_registers, narrow))
+
+    values = tuple(v if v.type is d else Cast(v, d) for v, d in zip(t.values, kept, strict=True))
+    identities = tuple(v if v.type is d else simplify(Cast(v, d)) for v, d in zip(t.identities, kept, strict=True))
     if name in ("max", "min"):
         combine = builtin(name, f32)
     else:
-        narrow = t.combine.dtypes[0]
-        held = {Arg(side, 0, narrow): Cast(Arg(side, 0, f32), narrow) for side in ("a", "b")}
-        combine = Combine((f32,), tuple(Cast(substitute(b, held, everywhere=True), f32) for b in t.combine.bodies))
+        held = {
+            Arg(side, i, d): Cast(Arg(side, i, f32), d)
+            for side in ("a", "b")
+            for i, d in enumerate(narrow)
+            if d is not kept[i]
+        }
+        bodies = (substitute(b, held, everywhere=True) for b in t.combine.bodies)
+        combine = Combine(
+            kept, tuple(b if d is k else Cast(b, k) for b, d, k in zip(bodies, narrow, kept, strict=True))
+        )
     return replace(t, combine=combine, values=values, identities=identities)  # type: ignore[no-any-return]
 
 

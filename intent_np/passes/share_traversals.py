@@ -75,7 +75,20 @@ def _results(effects: Iterable[Any]) -> dict[Any, tuple[Any, ...]]:
     return {t: tuple(sorted(turns, key=lambda a: a.digest)) for t, turns in found.items()}
 
 
-def _levels(terms: list[Any], phase: dict[Any, int]) -> dict[Any, int]:
+def _needs(effects: Iterable[Any], turns: frozenset[Any] = frozenset()) -> dict[Any, frozenset[Any]]:
+    """What must be open to perform each traversal: also the ordered loops that it stands in without asking for them."""
+    found: dict[Any, frozenset[Any]] = {}
+    for e in effects:
+        if isinstance(e, Recur):
+            found |= _needs(e.effects, turns | {e.turn})
+        inner = e
+        while isinstance(inner, Traverse):
+            found[inner] = inner.needs | turns
+            inner = inner.effect
+    return found
+
+
+def _levels(terms: list[Any], phase: dict[Any, int], needs: dict[Any, frozenset[Any]]) -> dict[Any, int]:
     """How many loops wait for each other up to each term.
 
     A traversal that stores where others read what was there, or where earlier ones store, comes in their loop or later.
@@ -87,7 +100,9 @@ def _levels(terms: list[Any], phase: dict[Any, int]) -> dict[Any, int]:
     waits: dict[Any, list[Any]] = {}
     for i, t in enumerate(loops):
         others = (
-            (j, r) for j, r in enumerate(loops) if writes[t] and r.needs == t.needs and j != i and phase[r] <= phase[t]
+            (j, r)
+            for j, r in enumerate(loops)
+            if writes[t] and needs.get(r, r.needs) == needs.get(t, t.needs) and j != i and phase[r] <= phase[t]
         )
         waits[t] = [r for j, r in others if writes[t] & reads[r] or j < i and writes[t] & changes[r]]
     level: dict[Any, int] = {}
@@ -115,13 +130,13 @@ class _Cohorts:
         self.key: dict[Any, Any] = {}
         roots = tuple(roots)
         terms = walk(*roots)
-        phase, results = _phases(roots), _results(roots)
-        level = _levels(terms, phase)
+        phase, results, needs = _phases(roots), _results(roots), _needs(roots)
+        level = _levels(terms, phase, needs)
         for i, t in enumerate(terms):
             if isinstance(t, (Fold, Traverse)):
                 planned = bool(t.slice.axis.role)  # the copy of an axis that one loop walks, whatever waits in it
                 when = (0, 0) if planned else (level[t], phase[t])
-                key = (t.slice, t.needs, *when, results[t]) if merge else (i,)
+                key = (t.slice, needs.get(t, t.needs), *when, results[t]) if merge else (i,)
                 self.key[t] = key
                 self.members.setdefault(key, []).append(t)
 
