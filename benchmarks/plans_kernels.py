@@ -139,9 +139,9 @@ LENGTHS = (256, 1024, 4096, 16384, 32768, 65536, 131072)
 WORKLOADS = (
     *(rows(softmax, n) for n in LENGTHS),
     *(rows(softmax, n, "relaxed") for n in LENGTHS[3:]),
-    *(rows(layer_norm, n) for n in (4096, 16384, 65536)),
-    *(rows(rms_norm, n) for n in (4096, 131072)),
-    *(rows(rms_norm_backward, n) for n in (4096, 65536)),
+    *(rows(layer_norm, n) for n in (4096, 16384, 32768, 65536)),
+    *(rows(rms_norm, n) for n in (4096, 16384, 32768, 131072)),
+    *(rows(rms_norm_backward, n) for n in (4096, 16384, 32768, 65536)),
     *(rows(logsumexp, n, "relaxed") for n in (32768, 131072)),
     rows(variance, 16384),
     *(rows(chain, 131072, "strict", DEPTH=depth) for depth in (1, 2)),

@@ -12,12 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from importlib.metadata import entry_points
 from types import ModuleType
 from typing import Final
 
 from ..errors import error
-from ..rules.loading import module_of
+from ..rules.loading import module_of, offered
 from .base import Pass
 from .pipeline import PIPELINE, extended
 
@@ -36,8 +35,7 @@ def passes_of(paths: Iterable[str] = ()) -> tuple[Pass, ...]:
 
 @cache
 def _installed() -> tuple[Pass, ...]:
-    offered = sorted(entry_points(group=GROUP), key=lambda e: e.name)
-    return tuple(p for e in offered for p in _declared(e.load(), e.value))
+    return tuple(p for _, path, module in offered(GROUP, "E806") for p in _declared(module, path))
 
 
 def load(path: str) -> tuple[Pass, ...]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -61,8 +61,19 @@ _BUILT_IN = {t.name for t in BUILTIN.tables}
 @cache
 def _installed() -> RuleSet:
     """The built-in rules and those of installed packages."""
-    offered = sorted(entry_points(group=GROUP), key=lambda e: e.name)
-    return BUILTIN.extended(*(_table(e.load(), e.name, e.value) for e in offered))
+    return BUILTIN.extended(*(_table(module, name, path) for name, path, module in offered(GROUP, "E803")))
+
+
+def offered(group: str, code: str) -> Iterator[tuple[str, str, ModuleType]]:
+    """The modules that installed packages offer under an entry point group, by name, each with where it is; the error
+    of this code says which one can't be imported."""
+    for e in sorted(entry_points(group=group), key=lambda e: (e.name, e.value)):
+        try:
+            yield e.name, e.value, e.load()
+        except Exception as problem:
+            found = f"{type(problem).__name__}: {problem}"
+            how = f"repair the package {e.dist.name if e.dist else e.value} that offers it, or uninstall it"
+            raise error(code, path=e.value, found=found, how=how) from problem
 
 
 def load(path: str) -> Table:

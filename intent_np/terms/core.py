@@ -59,7 +59,7 @@ class Arena:
         self.facts: dict[Term, Any] = {}
         self.members: dict[Any, set[Term]] = {}
         self.programs: set[tuple[Any, Term]] = set()
-        self.orders: dict[tuple[Term, ...], list[Term]] = {}
+        self.orders: dict[tuple[Any, ...], list[Term]] = {}
         self.table: dict[Any, Term] = {}
         self.names: dict[Term, str] = {}
         self.spans: dict[Term, tuple[Any, ...]] = {}
@@ -290,10 +290,12 @@ LONG = 48
 """Terms of a walk that is worth keeping for the next question about the same roots, and how many are kept."""
 
 
-def walk(*roots: Term, below: Callable[[Any], Sequence[Any]] = children) -> list[Term]:
-    """Every subterm once, children before parents, in a deterministic order; `below` may leave some of them out."""
-    whole = below is children
-    if whole and (kept := arena().orders.get(roots)) is not None:
+def walk(*roots: Term, below: Callable[[Any], Sequence[Any]] = children, keep: bool = False) -> list[Term]:
+    """Every subterm once, children before parents, in a deterministic order; `below` may leave some of them out.  With
+    `keep`, that is a function which always leaves out the same."""
+    keep |= below is children
+    key = (below, *roots)
+    if keep and (kept := arena().orders.get(key)) is not None:
         return kept.copy()
     seen: set[Term] = set()
     order: list[Term] = []
@@ -311,11 +313,11 @@ def walk(*roots: Term, below: Callable[[Any], Sequence[Any]] = children) -> list
                 stack += parts[::-1]
             else:
                 emit(t)
-    if whole and len(order) > LONG:
+    if keep and len(order) > LONG:
         orders = arena().orders
         if len(orders) >= LONG:
             orders.clear()
-        orders[roots] = order.copy()
+        orders[key] = order.copy()
     return order
 
 

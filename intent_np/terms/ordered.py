@@ -141,7 +141,7 @@ def in_order(effects: Any) -> Iterator[Effect]:
 def evaluated(*roots: Any) -> list[Any]:
     """The terms that evaluating values, or performing effects, asks for, children first: not the earlier effects that
     loads and found values name."""
-    return walk(*roots, below=asked_for)
+    return walk(*roots, below=asked_for, keep=True)
 
 
 def asked_for(t: Any) -> tuple[Any, ...]:
