@@ -15,7 +15,7 @@ from intent_np.terms.index import Const, Value
 from intent_np.terms.logical import element
 
 from .context import fail, static
-from .elaborate import describe, is_literal, number, pointwise
+from .elaborate import describe, is_literal, pointwise
 
 _BINARY: dict[type, tuple[str, str, Callable[[Any, Any], Any]]] = {
     ast.Add: ("add", "+", operator.add),
@@ -79,12 +79,16 @@ def is_bool(v: Any) -> bool:
     return isinstance(v, bool) or (isinstance(v, Value) and element(v.type) is bool_)
 
 
+def _shown(v: Any) -> str:
+    return repr(v) if isinstance(v, str) else describe(v)
+
+
 def known(symbol: str, meaning: Callable[..., Any], *operands: Any) -> Any:
     """An operator or function on Python numbers, computed now."""
     spelled = (
-        f" {symbol} ".join(map(number, operands))
+        f" {symbol} ".join(map(_shown, operands))
         if not symbol[0].isalpha()
-        else f"{symbol}({', '.join(map(number, operands))})"
+        else f"{symbol}({', '.join(map(_shown, operands))})"
     )
     try:
         result = meaning(*operands)

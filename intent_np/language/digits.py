@@ -30,6 +30,7 @@ from intent_np.terms.logical import (
     State,
     Take,
     Unique,
+    shape_of,
 )
 
 from .bounds import provable
@@ -43,7 +44,7 @@ DIGITS = 4  # in one sum; their orders are tried one by one
 
 def tickets(v: Any) -> tuple[Any, tuple[Value, ...]] | None:
     """The atomic access whose old value this is, and the lane that it is of."""
-    if isinstance(v, Old):
+    if isinstance(v, Old) and not shape_of(v):
         return v.access, ()
     if isinstance(v, Take) and isinstance(v.value, Old) and all(isinstance(s, AtScalar) for s in v.subscripts):
         return v.value.access, tuple(s.value for s in v.subscripts)  # type: ignore[attr-defined]

@@ -15,7 +15,7 @@ from typing import Any
 from intent_np.terms.core import arena
 from intent_np.terms.dtypes import DType, bool_, f64, i64, index
 from intent_np.terms.index import Apply, Cast, Const, Value, apply, const
-from intent_np.terms.logical import Convert, Domain, Pointwise, Read, TensorType, broadcast, element, shape_of
+from intent_np.terms.logical import Convert, Domain, Formal, Pointwise, Read, TensorType, broadcast, element, shape_of
 from intent_np.terms.normal import Memory
 from intent_np.terms.operators import OPERATORS, Op
 
@@ -69,6 +69,9 @@ def _spelled(v: Any) -> tuple[str, int]:
     if isinstance(v, Const):
         return str(v.value), 9
     name = arena().names.get(v) or getattr(v, "name", None)
+    if isinstance(v, Formal) and name and "." in name:  # of a function of slices, by the name of its parameter
+        label = name.rpartition(".")[2]
+        return "slice" if label.startswith("extent") else label, 9
     if name and not isinstance(v, Apply):
         return name, 9
     if isinstance(v, Cast):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 from intent_np.rules.simplify import simplify
 from intent_np.terms.core import arena
@@ -56,6 +56,7 @@ class Slice:
     begin: Any
     end: Any
     step: Any
+    about: ClassVar[str] = "a slice"
 
 
 def whole(extent: Value) -> Domain:
@@ -129,7 +130,7 @@ def _disordered(
         limits = f"limit the bounds: low = I.clamp(begin, {low}, {high}), high = I.clamp(end, low, {high}), [low:high]"
     return fail(
         "E309",
-        expected=text((a, b) for a, b in pairwise(chain) if a is not b),
+        expected=text((a, b) for a, b in pairwise(chain) if not bounds.at_most(a, b)),
         found=f"{text(never)}, which never holds" if never else f"no proof of {text(unproved)}",
         fix="write bounds that are in order" if never else f"guard the statement with if {text(unproved)}, or {limits}",
     )

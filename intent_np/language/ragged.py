@@ -25,6 +25,8 @@ from .elaborate import describe
 class Ragged:
     """`I.ragged(...)`: `r[g]` are the members of `members` between two offsets."""
 
+    about = "a ragged relation"
+
     def __init__(self, outer: Domain, members: Domain, offsets: View, indices: View | None) -> None:
         self.outer, self.members, self.offsets, self.indices = outer, members, offsets, indices
 

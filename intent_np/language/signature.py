@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from intent_np.errors import Errors, Span, error
+from intent_np.errors import Errors, Span, article, error
 from intent_np.parsing import parse
 from intent_np.rules.simplify import simplify
 from intent_np.terms.dtypes import DType
@@ -18,6 +18,7 @@ from intent_np.terms.index import Extent, Stride, Value, apply, const
 
 from .advice import instead
 from .annotations import Alternatives, ConstexprAnnotation, Constraints, ViewAnnotation
+from .declare import Intrinsic
 from .source import Source
 
 
@@ -173,7 +174,11 @@ def _parameter(name: str, annotation: Any, default: Any, span: Span) -> Paramete
 
 
 def _shown(v: Any) -> str:
-    return f"the Python type {v.__name__}" if isinstance(v, type) else repr(v)
+    if isinstance(v, Intrinsic):
+        return f"the operation I.{v.name}"
+    if isinstance(v, type):
+        return f"the Python type {v.__name__}"
+    return article(type(v).__name__) if " at 0x" in repr(v) else repr(v)
 
 
 def _no_default(name: str, default: Any, span: Span) -> None:
@@ -194,6 +199,7 @@ def _view(name: str, mode: str, items: tuple[Any, ...], span: Span) -> ViewParam
         fix = ""
         if len(items) > 1 and isinstance(items[0], DType):
             parts = items[1] if isinstance(items[1], list) else [items[1]]
+            parts = parts if all(isinstance(p, int | str) for p in parts) else ["N"]
             fix = f"a shape is a tuple: I.{word}[I.{items[0]}, ({', '.join(map(repr, parts))},)]"
         elif len(items) > 1 and isinstance(items[1], DType):
             fix = "name the dtype first, then the shape"
@@ -223,7 +229,7 @@ def _view(name: str, mode: str, items: tuple[Any, ...], span: Span) -> ViewParam
                 span,
                 name=name,
                 expected="extents that are ints of 0 or more and below 2**63, names, or arithmetic over names",
-                found=repr(e),
+                found=_shown(e),
                 fix="correct the extent",
             )
     return ViewParameter(name, mode, items[0], items[1], promises)
