@@ -35,8 +35,9 @@ def keep_states(program: Program) -> Program:
     stored and loaded orders them as anything else does.
     Preserves what each state is at the start of each iteration, and behind its loop.
     """
-    chosen = too_long(program)
-    return _Kept(program, chosen).program() if chosen else program
+    while chosen := too_long(program):  # those that are left have other fragments around them
+        program = _Kept(program, chosen).program()
+    return program
 
 
 Which = tuple[str, int]

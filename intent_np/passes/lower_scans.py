@@ -29,7 +29,8 @@ class ScanLowering(RegionLowering):
 
     fitted: Callable[[Value, Positions], Asked]
     guarded: Callable[[Any, Value], Any]
-    scans: set[Any]  # those that are kept in memory
+    scans: set[Any]  # those that are kept in memory,
+    kept_before: frozenset[Any]  # and that were from the start on
     again: bool
 
     def __init__(self) -> None:
@@ -74,7 +75,7 @@ class ScanLowering(RegionLowering):
 
     def _wanted(self, v: L.TensorScan, component: int, what: str) -> Any:
         """Ask for the prefixes in memory; what follows is of no use without them."""
-        if v in self.scans:
+        if v in self.kept_before:
             raise refused(v, what)
         self.scans.add(v)
         self.again = True

@@ -80,7 +80,7 @@ class _Lowering(
 ):  # fmt: skip
     def __init__(self, program: L.LogicalProgram, wanted: Wanted, scans: set[Any]) -> None:
         super().__init__(wanted)
-        self.scans = scans
+        self.scans, self.kept_before = scans, frozenset(scans)
         self.program = program
         self.memo: dict[Asked, Any] = {}
         self.numbers = elements.Numbers(self.scalar, node)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..terms.core import walk
+from ..terms.core import replace, walk
 from ..terms.dtypes import DType, bool_, index
 from ..terms.index import Apply, Cast, Const, Extent, Param, Physical, Value, add, apply, const, is_op, mul
 from ..terms.normal import Axis, Coord, Load, Store, View
@@ -93,8 +93,8 @@ def _converted(t: Cast, value: Any) -> Value | None:
         return const(1)
     if not source.is_integer:
         return None
-    if isinstance(value, Param):
-        return apply("abs", t)
+    if isinstance(value, Param) and t.mode != "saturate":  # the bits of an integer are what it is modulo their number
+        return apply("abs", replace(t, mode="wrap"))
     low, high = source.range
     return const(max(-low, high)) if source.bits <= 32 else None
 
