@@ -28,6 +28,7 @@ from ..terms.normal import (
     Final,
     Load,
     Program,
+    Proj,
     Recur,
     Reduce,
     Region,
@@ -122,7 +123,7 @@ def _decided(a: Axis) -> list[Any]:
     stack: list[Any] = [a.lo, a.hi]
     while stack:
         t = stack.pop()
-        if isinstance(t, STRUCTURED):
+        if isinstance(t.value if isinstance(t, Proj) else t, STRUCTURED):
             found[t] = None
         else:
             stack.extend(c for c in t.children() if isinstance(c, Value))
@@ -159,8 +160,9 @@ class _Stepping(Ahead):
         b, done = _outermost(needs.apart), Rewritten()
         decided = [] if needs.decided is None else [t for a in axes((root,)) for t in _decided(a)]
         for t in decided or evaluated(root):
-            within = isinstance(t, (Reduce, Contract, Region)) and b in t.axis.lanes and b in t.lanes
-            if within or t in decided and t not in done:
+            binder = t.value if isinstance(t, Proj) else t
+            within = isinstance(binder, (Reduce, Contract, Region)) and b in binder.axis.lanes and b in t.lanes
+            if not isinstance(t.type, tuple) and (within or t in decided) and t not in done:
                 if (kept := self.memory.aside(t, "found", along=needs.decided or ())) is not None:
                     front.append(kept[0])
                     done[t] = kept[1]

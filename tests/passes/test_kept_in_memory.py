@@ -53,6 +53,17 @@ def total_of_rows(x: I.In[I.i32, ("M",)], at: I.In[I.i32, ("G + 1",)], y: I.Out[
 
 
 @intent.kernel
+def places_in_rows(x: I.In[I.f32, ("M",)], at: I.In[I.i32, ("G + 1",)], y: I.Out[I.index, ()]):
+    G, M = at.shape[0] - 1, x.shape[0]
+    rows = I.ragged(I.domain(0, G), I.domain(0, M), at)
+    largest = I.buffer((G,), I.index)
+    for g in I.parallel(I.domain(0, G)):
+        _, place = I.arg_reduce.max(x[rows[g]], axis=0)
+        largest[g] = place * g
+    y[()] = I.reduce.sum(largest[:], axis=0)
+
+
+@intent.kernel
 def steps_of_its_own(
     n: I.In[I.i32, ("M",)], x: I.InOut[I.i32, ("M",)], often: I.Out[I.i32, ("M",)], y: I.Out[I.i32, ("M",)]
 ):
@@ -206,6 +217,11 @@ KERNELS: dict[Any, dict[str, Any]] = {
     rows_of_its_own: {"x": some(50), "at": np.zeros(21, np.int32), "y": some(20)},
     rows_written: {"x": some(37, 5), "at": np.zeros(21, np.int32)},
     total_of_rows: {"x": some(50), "at": np.int32([0, 3, 3, 20, 21, 50]), "y": np.zeros((), np.int32)},
+    places_in_rows: {
+        "x": some(50, dtype=np.float32),
+        "at": np.int32([0, 3, 4, 20, 21, 50]),
+        "y": np.zeros((), np.int64),
+    },
     steps_of_its_own: {"n": places(40, 99), "x": some(40), "often": some(40), "y": some(40)},
     halved: {"n": places(40, 99), "seen": np.zeros(4, np.int32), "at": some(40), "y": some(40)},
     counted_rows: {"x": some(50), "at": np.zeros(21, np.int32), "many": np.array([False, True]), "y": some(20)},
