@@ -50,6 +50,7 @@ class LoopLowering(UpdateLowering):
 
     effects: Callable[[tuple[Any, ...], tuple[Value, ...]], list[Any]]
     sweep_regions: Callable[[tuple[Any, ...], tuple[Value, ...]], list[Any]]
+    swept: dict[Any, Any]
     bounds: Callable[[L.Domain], tuple[Value, Value]]
     uses: dict[L.LoopVar, int]
 
@@ -115,11 +116,11 @@ class LoopLowering(UpdateLowering):
         runs = None if turn.axis is None else node(lt(turn.axis.lo, turn.axis.hi))
         holds = conjunction(runs, condition)
         self.entered = (*self.entered, (turn, holds))
-        kept = dict(self.kept)
+        kept, swept = dict(self.kept), dict(self.swept)
         effects = self.effects(e.body, guards)
         effects += [*self.sweep_regions(e.yields, guards), *self.keep_scans(e.yields, guards)]
         inits, yields = self._states(e, saved, under)
-        self.kept = kept
+        self.kept, self.swept = kept, swept
         self.memo, self.turns, self.turn, self.entered, before = saved
         del self.open[e.name]
         lanes = self.wanted.get(e, {})
