@@ -144,6 +144,11 @@ class _Applied:
         for a in self.role:
             self.used[a.lo, a.hi].add(a.use)
         self.copies: dict[Any, Axis] = {}
+        self.labels: dict[Axis, str] = {}  # what the copies of one axis have in common, and of two never
+        for a in self.role:
+            base = arena().names.get(a, "i")
+            names = (f"{base}_{n}" if n else base for n in count())
+            self.labels[a] = next(n for n in names if n not in self.labels.values())
         self.done: dict[Execution, Any] = {}
         self.along: dict[Kept, list[Axis]] = {}  # the axes that a kept value has elements for
         self.members: dict[Peak, list[Weighed]] = {}
@@ -186,7 +191,7 @@ class _Applied:
                 use = next(n for n in range(len(taken) + 1) if n not in taken)
                 taken.add(use)
             made = Axis(self.at(a.lo, place), self.at(a.hi, place), use, role.role, role.block)
-            self.copies[a, own] = inherit(a, named(made, arena().names.get(a, "i")))
+            self.copies[a, own] = inherit(a, named(made, self.labels[a]))
         return self.copies[a, own]
 
     def at(self, t: Any, place: Walk | None) -> Any:

@@ -195,6 +195,13 @@ def jagged(x: I.In[I.f32, ("T", "N")], offsets: I.In[I.i32, ("G + 1",)], y: I.Ou
         y[rows[g], :] = weight / I.reduce.sum(weight, axis=0)
 
 
+@intent.kernel
+def square(x: I.In[I.f32, ("N", "N")], y: I.Out[I.f32, ("N", "N")]):
+    """Two axes of one domain, which are two all the same."""
+    weight = I.exp(x[:, :] - I.reduce.max(I.reduce.max(x[:, :], axis=1), axis=0))
+    y[:, :] = weight / I.reduce.sum(I.reduce.sum(weight, axis=1), axis=0)
+
+
 class Case(NamedTuple):
     """A kernel, extents to run it at, and what it is compiled with; the class bounds the extents in `bound`.
     Results are `within` a tolerance, if it is not that of their dtype."""
@@ -225,6 +232,7 @@ CASES = {
     "distribution held": Case(distribution, {"M": 3, "N": 40}, "strict", ("N",)),
     "scanned_twice": Case(scanned_twice, {"M": 3, "N": 70}, "strict"),
     "folded": Case(folded, {"M": 3, "N": 70}),
+    "square": Case(square, {"N": 20}, "strict"),
     "jagged": Case(jagged, {"T": 40, "N": 3, "G": 3, "G + 1": 4}),
 }
 
