@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ..rules.affine import affine
 from ..rules.bounds import end
-from ..rules.simplify import node
+from ..rules.simplify import node, simplify, substitute
 from ..terms import logical as L
 from ..terms.core import arena, find, inherit
 from ..terms.dtypes import DType
-from ..terms.index import Value, apply, const, mul, sub
+from ..terms.index import Value, apply, const, is_op, mul, sub
 from ..terms.normal import Axis, Coord, Final, Found, Load, View
 from .lower_regions import Positions, refused
 
@@ -86,8 +87,15 @@ def row_major(shape: Iterable[Value]) -> tuple[Value, ...]:
 
 
 def largest(v: Value) -> Value:
-    """`v`, or what it does not exceed where it is another one for some members."""
-    return v if visible(v) else end(v, last=True)
+    """`v`, or what it does not exceed where it is another one for some members, or in some iterations."""
+    if visible(v):
+        return v
+    for t, weight in affine(v).items():
+        if t is not None and weight > 0 and is_op(t, "minimum"):
+            for least in t.args:  # type: ignore[attr-defined]
+                if visible(bound := simplify(substitute(v, {t: least}))):
+                    return bound  # type: ignore[no-any-return]
+    return end(v, last=True)
 
 
 def visible(v: Value) -> bool:

@@ -4,7 +4,8 @@
                                             apply(summarize(x[slice]), state):
                                             write b[slice] = emit(x[slice], state)
 
-By its laws any slices will do.  The loop stands in front of the first statement that asks for any of it.
+By its laws any slices will do.  A region fold with a region scan inside is such a loop, too, whose state is the summary
+so far: then the scan is one of an iteration.  The loop stands in front of the first statement that asks for any of it.
 """
 
 from __future__ import annotations
@@ -32,9 +33,7 @@ class SweepLowering:
 
     def __init__(self) -> None:
         super().__init__()
-        self.swept: dict[
-            L.RegionScan, tuple[Value, ...]
-        ] = {}  # the outputs and the states of those that were performed
+        self.swept: dict[Any, tuple[Value, ...]] = {}  # the outputs and the states of those that were performed
         self.sweeps = 0
 
     @abstractmethod
@@ -42,19 +41,22 @@ class SweepLowering:
         """Memory of the kernel's own for a tensor of the dtype of `like`."""
 
     def sweep_regions(self, roots: tuple[Any, ...], guards: tuple[Value, ...]) -> list[Effect]:
-        """The loops that perform the region scans that these values ask for; inner ones first."""
+        """The loops that perform the region scans that these values ask for, and the region folds with scans inside;
+        inner ones first."""
         made: list[Effect] = []
-        waiting: list[Any] = [t for t in asked(*roots) if isinstance(t, L.RegionScan) and t not in self.swept]
+        waiting: list[Any] = [t for t in asked(*roots) if _in_order(t) and t not in self.swept]
         while waiting:
-            ready = [t for t in waiting if not any(x in waiting for x in find(t.children(), L.RegionScan))]
+            ready = [
+                t for t in waiting if not any(x in waiting for x in find(t.children(), (L.RegionScan, L.RegionFold)))
+            ]  # type: ignore[arg-type]
             for t in ready:
                 waiting.remove(t)
-                if not in_function(*t.sources, *t.initial, *t.operands):
+                if not in_function(*t.sources, *getattr(t, "initial", ()), *t.operands):
                     made += self._swept(t, guards)
         return made
 
-    def _swept(self, t: L.RegionScan, guards: tuple[Value, ...]) -> list[Effect]:
-        """Perform a region scan."""
+    def _swept(self, t: Any, guards: tuple[Value, ...]) -> list[Effect]:
+        """Perform a region scan, or a region fold, whose state is the summary of what lies behind."""
         taken = {x.name for x in find(self.program, L.Ordered)}
         while (name := f"sweep_{self.sweeps}") in taken:
             self.sweeps += 1
@@ -67,29 +69,39 @@ class SweepLowering:
         low = mul(point, const(SLICE))
         part = L.Domain(low, apply("minimum", add(low, const(SLICE)), extent), None, whole)
         slices = [_cut(v, d, part) for v, d in zip(t.sources, t.dimensions, strict=True)]
+        initial = t.identities if isinstance(t, L.RegionFold) else t.initial
         states = tuple(
             named(L.State(name, i, L.element(x.type), L.shape_of(x), not L.shape_of(x)), "state")
-            for i, x in enumerate(t.initial)
+            for i, x in enumerate(initial)
         )
         summaries = _called(t.summarize, (*slices, *t.operands), part.extent)
-        outputs = _called(t.emit, (*slices, *states, *t.operands), part.extent)
-        writes, found = [], []
-        for o in outputs:
-            shape = L.shape_of(o)
-            full = tuple(extent if e is part.extent else e for e in shape)
-            buffer = self.allocated(o, "emitted", full)
-            at = tuple(L.Along(part if e is part.extent else L.Domain(const(0), e)) for e in shape)
-            writes.append(inherit(t, L.Write(buffer, at, o)))
-            found.append((buffer, full))
-        nexts = _called(t.apply, (*summaries, *states))
-        loop = L.Ordered(name, states, t.initial, nexts, tuple(writes), point)  # type: ignore[arg-type]
+        writes: list[Any] = []
+        found = []
+        if isinstance(t, L.RegionFold):
+            nexts = _called(t.combine, (*states, *summaries))
+        else:
+            nexts = _called(t.apply, (*summaries, *states))
+            for o in _called(t.emit, (*slices, *states, *t.operands), part.extent):
+                shape = L.shape_of(o)
+                full = tuple(extent if e is part.extent else e for e in shape)
+                buffer = self.allocated(o, "emitted", full)
+                at = tuple(L.Along(part if e is part.extent else L.Domain(const(0), e)) for e in shape)
+                writes.append(inherit(t, L.Write(buffer, at, o)))
+                found.append((buffer, full))
+        loop = L.Ordered(name, states, initial, nexts, tuple(writes), point)
         made = self.ordered(inherit(t, loop), guards)  # type: ignore[arg-type]
         read = (
-            L.Read(buffer, tuple(L.Along(L.Domain(const(0), e)) for e in full), w)  # type: ignore[arg-type]
+            L.Read(buffer, tuple(L.Along(L.Domain(const(0), e)) for e in full), w)
             for (buffer, full), w in zip(found, writes, strict=True)
         )
         self.swept[t] = (*read, *(L.After(loop, i) for i in range(len(states))))
         return made
+
+
+def _in_order(t: Any) -> bool:
+    """Whether a value takes a loop over slices in order: a fold does where a scan of each slice does."""
+    inside = isinstance(t, L.RegionFold) and any(True for _ in find(results(t.summarize), L.RegionScan))
+    return inside or isinstance(t, L.RegionScan)
 
 
 def in_function(*values: Value) -> bool:

@@ -206,10 +206,12 @@ class _Lowering(
                 return (yield from self.scan(v, 0, where))
             case Proj(L.TensorScan() as scan, component):
                 return (yield from self.scan(scan, component, where))
-            case Proj(L.RegionScan() as sweep, component) if sweep in self.swept:
+            case L.RegionFold() if v in self.swept:
+                return (yield self.swept[v][0], where)
+            case Proj(L.RegionScan() | L.RegionFold() as sweep, component) if sweep in self.swept:
                 return (yield self.swept[sweep][component], where)
             case Proj(L.RegionScan() as sweep, _):
-                raise error("E708", _span(sweep), construct="I.region_scan inside of another region")
+                raise error("E708", _span(sweep), construct="I.region_scan in the condition of a loop")
             case Proj(L.TensorSort() as sort, component):
                 return (yield from self.in_order(sort, component, where))
             case L.TensorContract():

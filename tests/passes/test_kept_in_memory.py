@@ -205,6 +205,39 @@ def folded_prefixes(x: I.In[I.i32, ("N",)], y: I.Out[I.i32, ()]):
     y[()] = I.region_fold(I.cumsum(x[:]), axis=0, summarize=squares, combine=together, identity=0)
 
 
+# ---- regions in regions
+
+
+@intent.fn
+def lesser(a, b):
+    return I.minimum(a, b)
+
+
+@intent.fn
+def nothing(values):
+    return I.reduce.min(I.reduce.min(values, axis=1), axis=0)
+
+
+@intent.fn
+def as_they_are(values, state):
+    return I.minimum(I.cummin(values, axis=0), state)
+
+
+@intent.fn
+def rows_scanned(values):
+    """The least of each row, by way of all running ones along the rows' axis."""
+    found, _ = I.region_scan(
+        source=values, axis=0, summarize=nothing, combine=lesser, identity=2147483647, initial_state=2147483647,
+        apply=lesser, emit=as_they_are,
+    )  # fmt: skip
+    return I.reduce.min(found, axis=1)
+
+
+@intent.kernel
+def scanned_in_a_fold(x: I.In[I.i32, ("M", "N")], y: I.Out[I.i32, ("M",)]):
+    y[:] = I.region_fold(x[:, :], axis=1, summarize=rows_scanned, combine=lesser, identity=2147483647)
+
+
 def some(*shape: int, dtype: Any = np.int32) -> Any:
     return RNG.integers(-9, 10, shape).astype(dtype)
 
@@ -236,6 +269,7 @@ KERNELS: dict[Any, dict[str, Any]] = {
     summed_prefixes: {"x": some(20, 37), "y": some(37)},
     function_at: {"a": some(37, dtype=np.int64), "at": places(20, 37), "y": some(20, dtype=np.int64)},
     carried_function: {"a": some(37, dtype=np.int64), "n": 3, "y": some(37, dtype=np.int64)},
+    scanned_in_a_fold: {"x": some(70, 37), "y": some(70)},
     folded_prefixes: {"x": some(70), "y": np.zeros((), np.int32)},
 }
 
