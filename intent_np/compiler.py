@@ -26,7 +26,7 @@ from .passes.copy_first import copy_remarks
 from .passes.emit import emit
 from .passes.form_groups import form_groups, lone_loop_remarks, serial_remarks
 from .passes.loading import passes_of
-from .passes.pipeline import PIPELINE, Trace, adding, extended, run
+from .passes.pipeline import PIPELINE, Trace, adding, by_name, extended, run
 from .permissions import NUMERICS, Lines, note, replaced
 from .plans import bound_class, kernel_plan, target_term, variant_plan
 from .rules.loading import admitted
@@ -90,6 +90,10 @@ class CompileOptions:
                 what = f"the compile option {one.name} is {kind}, not {value!r}"
                 single = isinstance(usual, tuple) and isinstance(value, str)
                 raise error("E006", what=what, how=f"write {one.name}=({value!r},)" if single else f"give it {kind}")
+        for name, values in self.passes.items():
+            if not isinstance(values, Mapping):
+                what = f"the options of the pass {name} are a mapping, not {values!r}"
+                raise error("E006", what=what, how=f"write passes={{{name!r}: {{'option': value}}}}")
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -168,6 +172,8 @@ class Compilation:
             self.logical = kernel.capture(constexprs, options.permissions, target_term(target))
             self.texts["logical"] = show(self.logical)
             self.normal = None  # the reference executes the logical program itself
+            for name in (*options.disable, *options.passes):
+                by_name(name, self.steps)
             if target.name != "reference":
                 self.normal = self.lowered(self.logical, stop_after=LAST_OF_ALL, trace=self.front)
                 self.texts["normal"] = show(self.normal)

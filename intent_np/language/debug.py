@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from intent_np.terms.dtypes import bool_
@@ -36,6 +37,9 @@ def debug_print(text: Any, *values: Any) -> None:
         raise fail("E113", name="I.debug_print", signature='I.debug_print("x = {}", x)', found=describe(text))
     _allowed("I.debug_print")
     shown: tuple[Value, ...] = tuple(map(value, leaves(values)))
+    if strange := re.findall(r"\{[^{}]+\}", text):
+        found = f"{', '.join(strange)} in the text, where only {{}} stands for a value"
+        raise fail("E113", name="I.debug_print", signature='I.debug_print("x = {}", x)', found=found)
     if text.count("{}") > len(shown):
         found = f"{text.count('{}')} places in the text, and {len(shown)} values"
         raise fail("E113", name="I.debug_print", signature='I.debug_print("x = {}", x)', found=found)

@@ -206,5 +206,7 @@ def plain(function: Any, decorator: str, options: Mapping[str, Any] = MappingPro
         what = f"decorates the async function {function.__name__}"
     if what:
         how = f"decorate a def with @intent.{decorator} alone, without arguments and without other decorators"
+        if decorator == "jit" and isinstance(function, str):
+            how = f"name what it is: @intent.jit(target={function!r})"
         raise error("E006", caller(), what=f"@intent.{decorator} {what}", how=how)
     return function  # type: ignore[no-any-return]

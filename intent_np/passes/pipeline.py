@@ -145,12 +145,13 @@ def extended(pipeline: tuple[Pass, ...], added: tuple[Pass, ...]) -> tuple[Pass,
     return tuple(found)
 
 
-def by_name(name: str) -> Pass:
-    """The pass called `name`; `CompileError` with close names otherwise."""
-    for p in steps():
+def by_name(name: str, among: tuple[Pass, ...] = ()) -> Pass:
+    """The pass called `name`, of these or of the pipeline in force; E703 with close names otherwise."""
+    among = among or steps()
+    for p in among:
         if p.name == name:
             return p
-    raise error("E703", name=name, candidates=[p.name for p in steps()])
+    raise error("E703", name=name, candidates=[p.name for p in among])
 
 
 def run(

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from intent_np.backends.reference.checking import Checked, check
-from intent_np.errors import CheckError, Span, error
+from intent_np.errors import CheckError, Span, article, error
 from intent_np.terms.core import Arena
 from intent_np.terms.logical import LogicalProgram
 
@@ -101,6 +101,11 @@ def _place(span: Span | None) -> tuple[Any, ...]:
 
 def _checked(kernel: Any, program: LogicalProgram, given: Mapping[str, Any]) -> Checked:
     kinds = {p.name: p.kind for p in kernel.parameters}
+    wanted = [n for n, kind in kinds.items() if kind != "constexpr"]
+    unknown = [n for n in given if n not in wanted] if isinstance(given, Mapping) else [article(type(given).__name__)]
+    if unknown:
+        takes = f"arguments {', '.join(wanted)} by name"
+        raise error("E401", kernel=kernel.name, takes=takes, given=", ".join(unknown), signature="{'name': value, ...}")
     arrays = {n: a for n, a in given.items() if kinds.get(n) == "view"}
     scalars = {n: a for n, a in given.items() if kinds.get(n) != "view"}
     checked = check(program, arrays, scalars)

@@ -148,5 +148,5 @@ def test_points_that_meet_in_a_buffer_are_found():
     given["at"][2] = 2
     checked = check_kernel(shared_buffer, given)
     (race,) = [f for f in checked.findings if f.code == "E505"]
-    assert "'buffer'" in race.title
+    assert "'b'" in race.title
     assert "element [2]: the point i = 0 writes it too, at i = 2" in race.found

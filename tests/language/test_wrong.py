@@ -15,6 +15,7 @@ import pytest
 import intent_np as intent
 import intent_np.language as I
 from intent_np.errors import IntentError
+from intent_np.testing import check_kernel
 from tests.sources import executed
 
 MARK = re.compile(r" *#! (E\d+) (.*?) \| (.*)")
@@ -93,6 +94,13 @@ def four(y: I.Out[I.f32, (4,)]):
     y[:] = 1.0
 
 @intent.jit(target="reference")
+def kept(at: I.In[I.i32, ("N",)], y: I.InOut[I.f32, ("N",)]):
+    own = I.buffer((4,), I.f32, 0.0)
+    for i in range(at.shape[0]):
+        own[I.assume_in_bounds(at[i], own)] = 1.0
+    y[:] = own[1]
+
+@intent.jit(target="reference")
 def moved(x: I.InOut[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
     y[:] = x[:]
     x[:] = 0.0
@@ -148,6 +156,12 @@ CALLS: list[tuple[str, str, str]] = [
     ("E006", "did you mean 'target'?", "intent.compile(KERNEL, tgt='cpu')"),
     ("E006", "did you mean 'target'?", "intent.jit(tgt='cpu')"),
     ("E006", "CompileOptions(check=True)", "intent.compile(KERNEL, target='cpu', options={'check': True})"),
+    ("E006", "write passes={'block_axes'", "intent.CompileOptions(passes={'block_axes': 3})"),
+    ("E006", "name what it is: @intent.jit(target='cpu')", "intent.jit('cpu')"),
+    ("E703", "'nope'", "intent.compile(KERNEL, target='reference', options=intent.CompileOptions(disable=('nope',)))"),
+    ("E401", "takes arguments x, y, s by name, not z", "check_kernel(KERNEL, {'x': X, 'y': Y, 's': 1.0, 'z': 3})"),
+    ("E401", "takes arguments x, y, s by name, not a tuple", "check_kernel(KERNEL, (X, Y, 1.0))"),
+    ("E502", "an access to 'own' is outside", "kept(np.int32([1, 9]), Y[0, :2])"),
     ("E401", "by position, not X by name", "scaled(X=X)"),
     ("E401", "choose K where it is compiled", "scaled(X, Y, 2.0, K=2)"),
     ("E401", "choose K where it is compiled", "scaled(X, Y, 2.0, 2)"),
@@ -171,6 +185,7 @@ CALLS: list[tuple[str, str, str]] = [
 def test_a_wrong_call_is_told_before_anything_is_written(code: str, words: str, call: str) -> None:
     space = executed(CALLED)
     space |= {"KERNEL": space["scaled"], "scaled": intent.compile(space["scaled"], target="reference"), "np": np}
+    space |= {"check_kernel": check_kernel}
     y = np.zeros((2, 3), np.float32)
     space |= {"X": X, "Y": y, "LONG": LONG, "READ_ONLY": READ_ONLY, "OVERLAPPING": OVERLAPPING, "UNALIGNED": UNALIGNED}
     with pytest.raises(IntentError) as caught:

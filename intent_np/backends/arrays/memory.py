@@ -148,7 +148,7 @@ def outside_error(t: Any, dim: int, extent: int, value: int) -> IntentError:
         span=next(iter(arena().spans.get(t, ())), None),
         name=t.view.name,
         expected=f"an index of axis {dim} in 0..{extent}",
-        found=f"{value}, in {brief(t)}",
+        found=f"index {value}" if t in arena().spans else f"index {value}, in {brief(t)}",
     )
 
 

@@ -43,7 +43,7 @@ from .checking_values import CheckedTensors
 from .logical import BUDGET, _Run
 from .memory import Modifier
 from .scope import Scope
-from .tensors import Tensors
+from .tensors import Tensors, called
 
 UNDERSTOOD = (Write, Accumulate, Atomic, Parallel, Ordered, Branch, Assert, Print, Allocate, Perform)
 """Effects whose writes are followed; any other may have written all of the resources that it names."""
@@ -177,7 +177,7 @@ class _CheckedRun(_Run):
         target, poison = scope.known[e.buffer], self.findings.poison
         self.shadow.allocated(e.buffer, target)
         unwritten = poison.arises(
-            "E504", e, np.ones(target.shape, np.bool_), e.buffer.name, lambda k: "an element of it"
+            "E504", e, np.ones(target.shape, np.bool_), called(e.buffer), lambda k: "an element of it"
         )
         poison.follow(target, unwritten)
 

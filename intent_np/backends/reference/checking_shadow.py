@@ -16,7 +16,7 @@ from ..arrays.arguments import Arguments
 from .checking_memory import Found, Window, code, shared, stored, windows
 from .checking_report import Findings, point
 from .scope import Scope, lift
-from .tensors import lanes_of
+from .tensors import called, lanes_of
 
 SAID = {
     "twice": "two lanes of one point write it",
@@ -141,7 +141,7 @@ class Shadow:
         mask: Array | None, overwrites: bool, s: Scope, shape: tuple[int, ...],
         met: Callable[[Window, Array, Sequence[Array]], Found],
     ) -> None:  # fmt: skip
-        window, name = self.near[id(array)], e.view.name  # type: ignore[attr-defined]
+        window, name = self.near[id(array)], called(e.view)  # type: ignore[attr-defined]
         cells = window.cells(where, valid, shape)
         if not cells.size:
             return

@@ -29,7 +29,7 @@ from ...terms.logical import (
 from ...terms.normal import Arg
 from ...terms.operators import OPERATORS
 from .scope import Scope
-from .tensors import Tensors, lanes_of, own_lanes
+from .tensors import Tensors, called, lanes_of, own_lanes
 
 Combining = Callable[[Array, Array], Array]
 OPERATOR = {"add": "add", "max": "maximum", "min": "minimum", "and": "bit_and", "or": "bit_or", "xor": "bit_xor"}
@@ -100,7 +100,7 @@ class Modifier:
         given = tuple(self.tensors.aligned(v, rank, scope) for v in values)
         valid = None if e.valid is None else self.tensors.aligned(e.valid, rank, scope)
         extra = () if valid is None else (valid,)
-        where = self.tensors.inside(e.view.name, target, where, scope, rank, first, *extra, at=e)
+        where = self.tensors.inside(called(e.view), target, where, scope, rank, first, *extra, at=e)
         ones = (1,) * (scope.depth + rank)
         valid = lanes_of(scope, rank, valid)
         lanes = np.broadcast_shapes(ones, *(x.shape for x in (*where, *given, *extra)))

@@ -118,7 +118,7 @@ class Tensors(Regions):
                 return _CASTS[mode](self.value(value, s), d, _dtype(value))
             case Read(view):
                 source, first = self.resource(view, s)
-                return self._read(v, view.name, source, first, s)  # type: ignore[attr-defined]
+                return self._read(v, called(view), source, first, s)
             case Take(value):
                 return self._read(v, arena().names.get(value, "the value"), self.value(value, s), s.depth, s)
             case Between():
@@ -279,7 +279,7 @@ class Tensors(Regions):
             sound = np.ones((1,) * s.depth, bool)
             for i, n in zip(where, source.shape[first:], strict=True):
                 sound = sound & ((i >= 0) & (i < n)).all(tuple(range(s.depth, s.depth + rank)))
-            return self._read(r, r.view.name, source, first, s.guarded(sound))
+            return self._read(r, called(r.view), source, first, s.guarded(sound))
 
     def _gathered(
         self, name: str, source: Array, where: list[Array], rank: int, s: Scope, first: int,
@@ -318,6 +318,11 @@ def lanes_of(s: Scope, rank: int, valid: Array | None) -> Array | None:
     """The lanes of an access of this rank that are in hand and valid; None for all."""
     active = None if s.active is None else lift(s.active, s.depth, s.depth + rank)
     return valid if active is None else active if valid is None else active & valid
+
+
+def called(v: Term) -> str:
+    """What the author calls a view or a buffer."""
+    return str(arena().names.get(v) or v.name)  # type: ignore[attr-defined]
 
 
 def outside(name: str, axis: int, extent: int, where: int, at: Term) -> CheckError:
