@@ -15,8 +15,8 @@ from ..rules.simplify import node
 from ..terms.blocked import BLOCKED, BlockedProgram, Loop
 from ..terms.core import inherit, named, replace, rewrite
 from ..terms.dtypes import f32
-from ..terms.index import Cast, Const, Value, add, apply, const, is_const, is_op, mul, sub
-from ..terms.normal import Contract, Reduce, builtin_name
+from ..terms.index import Cast, Const, Value, add, apply, const, is_const, is_op, mul, representable, sub
+from ..terms.normal import Combine, Contract, Reduce, builtin_name
 from .base import nanopass
 from .online import finite_stand_in, rescaling
 
@@ -68,7 +68,7 @@ def _in_steps(program: Any, step: Any) -> Any:
         t = node(t)
         if not isinstance(t, Loop):
             return t
-        online = [c is rescaling(c.dtypes) for c in t.combines for _ in c.dtypes]
+        online = [_rescales(c) for c in t.combines for _ in c.dtypes]
         return replace(t, segments=tuple(segment(s, online) for s in t.segments)) if any(online) else t
 
     def segment(s: Any, online: list[bool]) -> Any:
@@ -77,6 +77,12 @@ def _in_steps(program: Any, step: Any) -> Any:
         return replace(s, values=tuple(next(rest) if chosen else v for v, chosen in zip(s.values, online, strict=True)))
 
     return rewrite((program,), loop)[0]
+
+
+def _rescales(c: Combine) -> bool:
+    """Whether summaries are a maximum, which has an identity, with sums that are rescaled to it."""
+    floats = len(c.dtypes) > 1 and all(d.is_float for d in c.dtypes)
+    return floats and representable(-math.inf, c.dtypes[0]) and c is rescaling(c.dtypes)
 
 
 def _product(t: Any) -> Any:
