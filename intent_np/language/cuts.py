@@ -16,7 +16,6 @@ from intent_np.terms.logical import (
     Indices,
     LoopVar,
     NewAxis,
-    Pack,
     Pointwise,
     RegionFold,
     RegionScan,
@@ -33,7 +32,7 @@ from intent_np.terms.normal import Proj
 from .context import fail
 from .indexing import whole
 
-_FREE = (Pointwise, Convert, TensorReduce, TensorScan, TensorContract, Transpose, Pack, Proj)
+_FREE = (Pointwise, Convert, TensorReduce, TensorScan, TensorContract, Transpose, Proj)
 
 
 def uncut(operation: str, results: tuple[Value, ...], extent: Formal) -> None:

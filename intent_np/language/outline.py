@@ -47,7 +47,6 @@ from intent_np.terms.logical import (
     element,
     formed,
     performed,
-    results,
     shape_of,
     written,
 )
@@ -137,7 +136,7 @@ class _Outliner:
     def _function(self, t: Function, frame: _Frame) -> _Frame:
         """What a function of slices is made of.  Its values are over its own formals; extents may be of what `frame` is
         over."""
-        read = next((c for r in results(t) if (c := frame.called.inside.get(r))), Called(t.name, {}))
+        read = next((c for r in t.results if (c := frame.called.inside.get(r))), Called(t.name, {}))
         made = _Frame(read, frame, frame.names)
         made.bound, made.closed = set(t.formals), True
         return made
@@ -301,7 +300,7 @@ class _Outliner:
                 parts = [(inner, v, False) for v in inner.results]
             elif isinstance(t, Function):
                 inner = frame.functions[t] = self._function(t, frame)
-                parts = [(inner, p, False) for p in (*t.formals, t.result)]
+                parts = [(inner, p, False) for p in (*t.formals, *t.results)]
             elif t in self.frames:
                 parts = [(self.frames[t], e, False) for e in t.procedure.body]
             stack.extend(reversed(parts))
@@ -346,7 +345,7 @@ class _Outliner:
             return frame.done[False][inner.called.frame]  # type: ignore[union-attr]
         if isinstance(t, Function):
             inner = frame.functions[t]
-            self._convert(inner, [(p, False) for p in (*t.formals, t.result)])
+            self._convert(inner, [(p, False) for p in (*t.formals, *t.results)])
             return t.rebuild(inner.done[False])  # type: ignore[attr-defined]
         if isinstance(t, Apply) and t.op.arity < 0:
             return apply(t.op, *(frame.done[shaped][a] for a, _ in self._parts(frame, t, shaped)))

@@ -16,7 +16,6 @@ from intent_np.terms.logical import (
     Formal,
     Function,
     LoopVar,
-    Pack,
     RegionFold,
     RegionScan,
     State,
@@ -212,7 +211,7 @@ def _called(name: str, role: str, function: Any, products: Sequence[Any], cut: _
 
 
 def _closed(c: _Called, values: Sequence[Value]) -> Function:
-    return named(Function(c.name, c.formals, values[0] if len(values) == 1 else Pack(tuple(values))), c.name)  # type: ignore[no-any-return]
+    return named(Function(c.name, c.formals, tuple(values)), c.name)  # type: ignore[no-any-return]
 
 
 def _typed(what: str, like_this: Any, result: Any, values: Sequence[Value]) -> list[Value]:

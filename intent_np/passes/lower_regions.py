@@ -18,7 +18,6 @@ from ..terms import logical as L
 from ..terms.core import arena, contains, find, named, replace, rewrite
 from ..terms.dtypes import index
 from ..terms.index import Const, Param, Value, const, is_const, sub
-from ..terms.logical.regions import results
 from ..terms.normal import Arg, Axis, Combine, Contract, Coord, Load, Part, Proj, Reduce, Region
 
 Positions = tuple[Value, ...]
@@ -133,12 +132,12 @@ class RegionLowering:
         self.bound[extent] = L.shape_of(v.sources[0])[v.dimensions[0]]
         for f, given in zip(v.summarize.formals[1:], (*v.sources, *v.operands), strict=True):
             self.bound[fresh[f]] = given
-        made: tuple[Value, ...] = rewrite(results(v.summarize), lambda t: fresh.get(t, t))
+        made: tuple[Value, ...] = rewrite(v.summarize.results, lambda t: fresh.get(t, t))
         return made
 
     def _joined(self, v: L.RegionFold) -> _Joined:
         """The combine of one element of each component, and which dimensions are the same one."""
-        bodies = results(v.combine)
+        bodies = v.combine.results
         types = [L.element(i.type) for i in v.identities]
         self.sides |= {
             f: Arg("ab"[k // len(types)], k % len(types), types[k % len(types)])

@@ -18,7 +18,6 @@ from ..rules.simplify import node
 from ..terms import logical as L
 from ..terms.core import children, find, inherit, named, replace, rewrite, walk
 from ..terms.index import Value, add, apply, const, mul
-from ..terms.logical.regions import results
 from ..terms.normal import Effect
 
 SLICE = 64
@@ -149,4 +148,4 @@ def _called(f: L.Function, values: Sequence[Any], extent: Value | None = None) -
     for formal, value in zip(formals, values, strict=True):
         shape = tuple(fresh.get(e, e) for e in formal.extents)
         fresh[formal] = fresh[replace(formal, extents=shape)] = value
-    return rewrite(results(f), lambda t: fresh.get(t, t))  # type: ignore[no-any-return]
+    return rewrite(f.results, lambda t: fresh.get(t, t))  # type: ignore[no-any-return]

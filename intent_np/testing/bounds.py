@@ -30,7 +30,6 @@ from intent_np.terms.logical import (
     Call,
     Convert,
     Filled,
-    Pack,
     Pointwise,
     QuantizedDot,
     RegionFold,
@@ -141,7 +140,7 @@ class _Bounded(Tensors):
                 self.hold(x, one)
             return result
         known = isinstance(result, np.ndarray) and id(result) in self.held
-        if not known and not isinstance(v, Pack | Proj | Call | Returned | After):
+        if not known and not isinstance(v, Proj | Call | Returned | After):
             self.hold(result, self._made(v, s, result))
         return result
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from ...numerics import Array
 from ...terms.logical import RegionFold, RegionScan, element, shape_of
-from ...terms.logical.regions import results
 from .checking_laws import plain
 from .checking_report import Findings
 from .scope import Scope, lift
@@ -127,7 +126,7 @@ def _action(
         return t.called(v.emit, (*t.slice(v, s, low, high), *state, *operands), s)
 
     yield Trial("apply(identity, state) == state", "the initial state", applied(identity, initial), initial, types)
-    outputs = results(v.emit)
+    outputs = v.emit.results
     axes = [s.depth + shape_of(r).index(v.emit.formals[0]) for r in outputs]
     for cut in _cuts(n):
         a, b = summary(0, cut), summary(cut, n)

@@ -28,7 +28,6 @@ from ...terms.logical import (
     LoopVar,
     Old,
     Ordered,
-    Pack,
     Pointwise,
     Read,
     RegionFold,
@@ -60,7 +59,7 @@ from .checking_shadow import Shadow
 from .scope import Result, Scope, lift
 from .structured import Arrays, Used, builtin, in_lines, sided
 
-HANDED_ON = (Pack, Proj, Call, Returned, After, State, Formal, Arg, LoopVar, Const, Indices)
+HANDED_ON = (Proj, Call, Returned, After, State, Formal, Arg, LoopVar, Const, Indices)
 """Constructs whose result is clean, or the very array of another value, which has its mask already."""
 
 

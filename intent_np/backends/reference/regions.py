@@ -13,7 +13,6 @@ from ...numerics import Array, storage
 from ...terms.dtypes import index
 from ...terms.index import Value
 from ...terms.logical import Function, RegionFold, RegionScan, element, shape_of
-from ...terms.logical.regions import results
 from .scope import Result, Scope
 from .structured import Arrays, Structured
 
@@ -49,7 +48,7 @@ class Regions(Structured):
         inner = Scope(s, f.formals)
         for formal, a in zip(f.formals, arguments, strict=True):
             inner.bind(formal, a)
-        return tuple(self.value(r, inner) for r in results(f))
+        return tuple(self.value(r, inner) for r in f.results)
 
     def _summary(self, v: RegionFold | RegionScan, part: Arrays, s: Scope) -> Arrays:
         return self.called(v.summarize, (*part, *(self.value(o, s) for o in v.operands)), s)
@@ -72,7 +71,7 @@ class Regions(Structured):
             pieces.append(self.called(v.emit, (*part, *state, *operands), s))
         final = self.called(v.apply, (*self._joined(v, summaries, s), *initial), s)
         extent = v.emit.formals[0]
-        outputs = [self._output(r, extent, [p[i] for p in pieces], s) for i, r in enumerate(results(v.emit))]
+        outputs = [self._output(r, extent, [p[i] for p in pieces], s) for i, r in enumerate(v.emit.results)]
         return (*outputs, *final)
 
     def _output(self, r: Value, extent: Value, pieces: list[Array], s: Scope) -> Array:

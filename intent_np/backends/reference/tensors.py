@@ -30,7 +30,6 @@ from ...terms.logical import (
     LoopVar,
     Old,
     Ordered,
-    Pack,
     Pointwise,
     Read,
     Reshape,
@@ -138,8 +137,6 @@ class Tensors(Regions):
             case Reshape(value):
                 whole = self.value(value, s)
                 return whole.reshape(whole.shape[: s.depth] + self.sizes(v, s))
-            case Pack(values):
-                return tuple(self.value(x, s) for x in values)
             case Proj(value, position):
                 return self.value(value, s)[position]
             case Call() | Returned():

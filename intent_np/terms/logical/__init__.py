@@ -21,10 +21,10 @@ from .functions import Formal, Function
 from .inlining import inlined
 from .procedures import Call, Passed, PassedEffect, PassedView, Perform, Procedure, Returned, given, opened, performed
 from .promises import InBounds, Unique
-from .regions import RegionFold, RegionScan, results
+from .regions import RegionFold, RegionScan
 from .statements import After, Assert, Branch, Ordered, Outcome, Parallel, Print, Start, State, Write
 from .structured import Histogram, TensorReduce, TensorScan, TensorSort
-from .tensors import Convert, Filled, Indices, Pack, Pointwise, Read, Reshape, Take, Transpose
+from .tensors import Convert, Filled, Indices, Pointwise, Read, Reshape, Take, Transpose
 from .types import SHAPING, TensorType, broadcast, element, formed, shape_of
 
 

@@ -28,10 +28,10 @@ class Formal(Value):
 
 @term
 class Function(Term):
-    """A helper that a region operation calls: its result over its formals, and over nothing else."""
+    """What a region operation calls: results over formals, whose extents may be those of the program around."""
 
     name: str
     formals: tuple[Formal, ...]
-    result: Value
-    syntax = "function ({formals}) gives {result}"
+    results: tuple[Value, ...]
+    syntax = "function ({formals}) gives {results}"
     binds = True

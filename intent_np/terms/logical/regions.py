@@ -12,13 +12,7 @@ from ..core import find, term
 from ..dtypes import index
 from ..index import Value
 from .functions import Formal, Function
-from .tensors import Pack
 from .types import TensorType, shape_of
-
-
-def results(f: Function) -> tuple[Value, ...]:
-    """What a function gives, one value a component."""
-    return f.result.values if isinstance(f.result, Pack) else (f.result,)
 
 
 def resized(t: Any, old: Value, new: Value) -> Any:
@@ -55,10 +49,10 @@ def _summaries(t: Any) -> None:
     """Check summarize, combine and the identities against each other."""
     extent = _of_slices(t, t.summarize)
     types = _types(t.identities)
-    _expect("summaries and identities", _types(results(t.summarize)), types)
+    _expect("summaries and identities", _types(t.summarize.results), types)
     _expect("the sides of the combine", _types(t.combine.formals), types * 2)
-    _expect("what the combine gives", _types(results(t.combine)), types)
-    if any(extent in find(shape_of(v), Formal) for v in results(t.summarize)):
+    _expect("what the combine gives", _types(t.combine.results), types)
+    if any(extent in find(shape_of(v), Formal) for v in t.summarize.results):
         raise TypeError("a summary whose shape is that of the slice")
 
 
@@ -109,10 +103,10 @@ class RegionScan(Value):
         _summaries(self)
         states = _types(self.initial)
         _expect("what is applied to a state", _types(self.apply.formals), [*_types(self.identities), *states])
-        _expect("states", _types(results(self.apply)), states)
+        _expect("states", _types(self.apply.results), states)
         extent = _of_slices(self, self.emit, *self.initial)
-        for v in results(self.emit):
+        for v in self.emit.results:
             if sum(e is extent for e in shape_of(v)) != 1:
                 raise TypeError(f"an output of shape {shape_of(v)} has not the axis of the slice")
         whole = shape_of(self.sources[0])[self.dimensions[0]]
-        return (*(resized(v.type, extent, whole) for v in results(self.emit)), *states)
+        return (*(resized(v.type, extent, whole) for v in self.emit.results), *states)

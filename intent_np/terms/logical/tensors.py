@@ -139,15 +139,3 @@ class Reshape(Value):
 
     def infer(self) -> TensorType:
         return TensorType(element(self.value.type), self.shape)
-
-
-@term
-class Pack(Value):
-    """A tuple (no names) or a record of values."""
-
-    values: tuple[Value, ...]
-    names: tuple[str, ...] = ()
-    syntax = "pack({values}{; |names|})"
-
-    def infer(self) -> Any:
-        return tuple(v.type for v in self.values)
