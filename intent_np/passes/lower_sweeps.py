@@ -99,7 +99,7 @@ class SweepLowering:
 
 def _in_order(t: Any) -> bool:
     """Whether a value takes a loop over slices in order: a fold does where a scan of each slice does."""
-    inside = isinstance(t, L.RegionFold) and any(True for _ in find(results(t.summarize), L.RegionScan))
+    inside = isinstance(t, L.RegionFold) and any(True for _ in find(t.summarize.results, L.RegionScan))
     return inside or isinstance(t, L.RegionScan)
 
 
