@@ -67,7 +67,7 @@ def store(block: Block, fuel: int) -> bool:
     shape = some_shape(block, 2 if not lead else 1, 1 if not lead and c.chance(90) else 0)
     want = some_type(block, shape or None)
     result = value(block, want, fuel)
-    mode = "InOut" if block.guarded or c.chance(20) else "Out"
+    mode = "InOut" if c.chance(20) else block.output
     view = w.view(mode, want.dtype, (*lead, *shape))
     w.busy.add(view.name)
     entries = [*subscripts, *[":"] * len(shape)]
@@ -96,7 +96,7 @@ def store_part(block: Block, fuel: int) -> bool:
         view = w.view("InOut", want.dtype, (e.multiple(2),))
         target = f"{view.name}[::2]"
     elif kind == "flipped":
-        view = w.view("Out", want.dtype, (e,))
+        view = w.view(block.output, want.dtype, (e,))
         target = f"{view.name}[{e} - 1 - I.indices(I.domain(0, {e}))]"
     else:
         view = w.view("InOut", want.dtype, (e, number(3)))
@@ -229,7 +229,7 @@ def exchange(block: Block, fuel: int) -> bool:
         other = value(block, Type(d), 1, True)
         block.write(f"{got} = I.atomic.compare_exchange({view.name}, index={index}, expected={v}, desired={other})")
         got = f"{got}.old_value"
-    out = w.view("InOut" if block.guarded else "Out", d, lead)
+    out = w.view(block.output, d, lead)
     w.busy.add(out.name)
     block.write(f"{out.name}[{', '.join(subscripts)}] = {got}")
     return True
@@ -264,7 +264,7 @@ def scatter(block: Block, fuel: int) -> bool:
         n, factor = c.choice(((16, 5), (7, 3), (12, 5)))
         e = number(n)
         want = some_type(block, (e,))
-        view = w.view("Out", want.dtype, (e,))
+        view = w.view(block.output, want.dtype, (e,))
         at = f"I.assume_unique((I.indices(I.domain(0, {n})) * {factor} + {c.integer(0, 4)}) % {n})"
         v = value(block, want, fuel)
         block.write(f"{view.name}[{at}] = {v}")
@@ -288,7 +288,7 @@ def chunks(block: Block, fuel: int) -> bool:
     n = c.choice((4, 8, 3))
     d = c.choice([d for d in w.dtypes if d != "bool"])
     x = w.source(d, (Extent("N"),))
-    y = w.view("Out", d, (Extent("N"),))
+    y = w.view(block.output, d, (Extent("N"),))
     p, tile = w.fresh("p"), w.fresh("tile")
     w.busy.add(y.name)
     block.write(f"for {p} in I.parallel(I.domain(0, (N + {n - 1}) // {n})):")
@@ -356,7 +356,7 @@ def grouped_outputs(block: Block, fuel: int) -> bool:
     group = w.fresh("group")
     entries = ", ".join([":"] * want.rank)
     for result in (first, second):
-        view = w.view("Out", want.dtype, want.shape)
+        view = w.view(block.output, want.dtype, want.shape)
         view.promise = f'alias="{group}"'
         w.busy.add(view.name)
         block.write(f"{view.name}[{entries}] = {result}")
@@ -368,8 +368,8 @@ def ragged(block: Block, fuel: int) -> bool:
     """Rows between offsets that an earlier statement wrote, in order and inside."""
     c, w = block.choices, block.writer
     d = c.choice([d for d in w.dtypes if d in ("f32", "i32", "i64", "f16")] or ["i32"])
-    offsets = w.view("Out", "i32", (Extent("N", 1, 1),))
-    members, out = w.source(d, (Extent("M"),)), w.view("Out", d, (Extent("N"),))
+    offsets = w.view(block.output, "i32", (Extent("N", 1, 1),))
+    members, out = w.source(d, (Extent("M"),)), w.view(block.output, d, (Extent("N"),))
     w.busy |= {offsets.name, out.name}
     rows, p = w.fresh("rows"), w.fresh("p")
     block.write(f"{offsets.name}[:] = I.cast(I.minimum(I.indices(I.domain(0, N + 1)) * {c.integer(1, 3)}, M), I.i32)")
@@ -402,7 +402,7 @@ def writing(block: Block, fuel: int) -> bool:
     e = some_extent(block)
     want = some_type(block, (e,))
     result = value(block, want, fuel)
-    view = w.view("InOut" if block.guarded else "Out", want.dtype, (e,))
+    view = w.view(block.output, want.dtype, (e,))
     w.busy.add(view.name)
     name = w.fresh("writes")
     body = c.choice(

@@ -184,6 +184,11 @@ class Block:
         self.parallel: bool = bool(parent and parent.parallel)
         self.guarded: bool = bool(parent and parent.guarded)  # behind a condition, which may turn out to be known
 
+    @property
+    def output(self) -> str:
+        """How a view that a statement here writes whole is declared: as kept where that may not happen."""
+        return "InOut" if self.guarded else "Out"
+
     def every_name(self) -> list[Named]:
         return [*(self.parent.every_name() if self.parent else ()), *self.names]
 
