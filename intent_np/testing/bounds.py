@@ -3,7 +3,7 @@
 `expected` gives for each output of a call what a machine that keeps the language's rules may store, element by element,
 as an oracle written by hand does: from the operations of the program, the magnitudes of the call and the lengths of its
 sums.  Where a decision (a comparison, a rounding to an integer) hangs on a value that is not certain, and for combines
-of floats that the author wrote, nothing is known: an infinite bound.
+of floats that are no sums, products and choices (`bounds_combines.py`), nothing is known: an infinite bound.
 """
 
 from __future__ import annotations
