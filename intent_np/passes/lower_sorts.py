@@ -96,6 +96,7 @@ class SortLowering(ScanLowering):
             along not in axes
             or node(sub(Coord(along), place)).lanes
             or any(t in self.placed for t in evaluated(*index, *guards))
+            or Coord(along) in evaluated(rank)  # beside a value in order, another component of its region
             or any(getattr(t, "axis", None) in (along, axis) and not isinstance(t, Coord) for t in evaluated(told))
         ):
             return index, value, valid

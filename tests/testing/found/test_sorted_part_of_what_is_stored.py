@@ -42,3 +42,25 @@ def test_some() -> None:
 def test_carried() -> None:
     for n in (1, 17):
         holds(with_a_carried_sort, {"N": n})
+
+
+@intent.fn
+def summarized(values):
+    return I.reduce.sum(values, axis=0), I.reduce.max(values, axis=0)
+
+
+@intent.fn
+def together(a, b):
+    return a[0] + b[0], I.maximum(a[1], b[1])
+
+
+@intent.kernel
+def sums_in_order(x: I.In[I.u64, ("K", "N")], z: I.Out[I.u64, ("N",)]):
+    """Another component of the region stands along the axis of the store."""
+    sums, _ = I.region_fold(x[:, :], axis=0, summarize=summarized, combine=together, identity=(0, 0))
+    z[:] = I.sort(sums, axis=0)
+
+
+def test_component_of_a_region() -> None:
+    for extents in ({"K": 0, "N": 3}, {"K": 3, "N": 7}):
+        holds(sums_in_order, extents)
