@@ -8,7 +8,6 @@ along the contiguous axis, or square tiles where two axes are contiguous in diff
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from itertools import count
 from math import prod
 from typing import Any
 
@@ -49,8 +48,6 @@ def fragments(group: Group, sizes: Mapping[str, int], names: set[str]) -> dict[A
     every = axes(group.effects)
     extents, resident = planned(every) or block_extents(group)
     shared: dict[Any, Physical] = {}  # a block extent of the copies of one axis is one parameter
-    alike: dict[Any, set[Axis]] = {}  # the copies that share one: no value varies along two of them
-    together = [held for held in held_together(group) if len(held) > 1]
     owners = {b: None for a in every for b in sorted(a.lo.lanes | a.hi.lanes, key=lambda b: b.digest)}
     owners |= dict.fromkeys(_ending_apart(group))
     if any(b not in group.workset for b in owners):
@@ -69,12 +66,7 @@ def fragments(group: Group, sizes: Mapping[str, int], names: set[str]) -> dict[A
             continue
         kind: Any = Tile if program else Whole if a in resident else Slice
         least = (extent_bound(a) or 1) if kind is Whole else 1  # a whole axis fits its fragment
-        of: Any = a
-        if a.role == "loop":
-            beside = {b for held in together if a in held for b in held} - {a}
-            choices = ((label, a.lo, a.hi, n, i) for i in count())
-            of = next(k for k in choices if alike.setdefault(k, set()).isdisjoint(beside))
-            alike[of].add(a)
+        of = (label, a.lo, a.hi, n) if a.role == "loop" else a
         if of not in shared:
             shared[of] = Physical(_parameter(label, names), power_of_two(max(n, least)))
         size = shared[of]
