@@ -19,7 +19,7 @@ from ..terms.blocked import BLOCKED, Base, BlockedProgram, Loop, Point, Segment,
 from ..terms.core import arena, children, find, inherit, replace
 from ..terms.dtypes import bool_, index
 from ..terms.index import Const, Value, add, apply, const, is_const, is_op, lt, mul, sub
-from ..terms.normal import Carry, Coord, Store, Update
+from ..terms.normal import Carry, Coord, Store, Update, strays
 from .base import nanopass
 
 
@@ -114,11 +114,19 @@ class _Narrowing:
         if true_to:
             end = _most(end, begin)
         effects = tuple(substitute(e, decided) for e in whole.effects)
+        if any(_strays(t) for t in find(effects, Store)):
+            return [replace(whole, lo=start, hi=stop)]  # where no block is whole, and an address hangs on a predicate
         values = tuple(substitute(v, decided) for v in whole.values)
         out.append(Segment(begin, end, values, effects, f"whole blocks of {label}", decided=True))
         if true_to:
             out.append(replace(whole, lo=end, hi=stop, note=f"boundary blocks of {label}"))
         return out
+
+
+def _strays(t: Store) -> bool:
+    """Whether what is stored, or whether it is, varies along more than the address does."""
+    parts = (t.value, *((t.valid,) if t.valid is not None else ()))
+    return any(True for p in parts for _ in strays(t, "it", p))
 
 
 # ---- predicates --------------------------------------------------------------------------------------------------
