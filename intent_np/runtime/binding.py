@@ -277,6 +277,6 @@ def _check_strides(call: Call) -> None:
                     "E407",
                     parameter=view.name,
                     axis=axis,
-                    expected=f"{text} elements" if text == str(promised) else f"{text} = {promised} elements",
-                    found=f"{step // view.itemsize} elements",
+                    expected=("" if text == str(promised) else f"{text} = ") + counted(promised, "element"),
+                    found=counted(step // view.itemsize, "element"),
                 )

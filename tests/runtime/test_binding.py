@@ -50,7 +50,7 @@ def test_a_good_call_binds_every_name() -> None:
         (0, zeros(10, 4, dtype=">f4"), "E402", "values", [">f4"]),
         (0, zeros(10), "E403", "values", ["rank 2, values: in f32[N, D]", "rank 1, shape (10,)"]),
         (0, zeros(10, 5), "E404", "values", ["axis 1", "D = 4, from a constexpr", "found:    5"]),
-        (0, zeros(4, 10).T, "E407", "values", ["axis 1", "expected: 1 elements", "10 elements"]),
+        (0, zeros(4, 10).T, "E407", "values", ["axis 1", "expected: 1 element\n", "10 elements"]),
         (0, [[1.0]], "E409", "values", ["list"]),
         (1, zeros(7, dtype=np.int64), "E404", "offsets", ["axis 0", "G + 1 = 4, for G = 3"]),
         (1, zeros(4, dtype=np.int32), "E402", "offsets", ["index", "int32"]),

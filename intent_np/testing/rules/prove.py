@@ -22,6 +22,9 @@ from .theory import FLOATS, Bools, Floats, Integers, Modular, Theory, Wrapping
 EFFORT = 4_000_000
 """What a question may cost, counted by z3 (some seconds): the same answer on a slow machine as on a fast one."""
 
+SEEDS = 4
+"""How often a question is asked."""
+
 
 @dataclass(frozen=True)
 class Found:
@@ -142,12 +145,17 @@ def _decided(r: Rule, theory: Theory) -> Found:
 def _refuted(given: list[Any], claim: Any) -> tuple[Any, Any]:
     """Whether z3 finds a model of `given` without `claim`, and that model.
 
-    Each question has a context of its own: what was asked before it would change the model, or what it costs.
+    Each question has a context of its own: what was asked before it would change the model, or what it costs.  What one
+    seed of the search does not decide, another one may.
     """
-    solver = z3.Solver(ctx=z3.Context())
-    solver.set("rlimit", EFFORT)
-    solver.add(*(g.translate(solver.ctx) for g in (*given, z3.Not(claim))))
-    found = solver.check()
+    for seed in range(SEEDS):
+        solver = z3.Solver(ctx=z3.Context())
+        solver.set("rlimit", EFFORT)
+        solver.set("random_seed", seed)
+        solver.add(*(g.translate(solver.ctx) for g in (*given, z3.Not(claim))))
+        found = solver.check()
+        if found != z3.unknown:
+            break
     return found, solver.model() if found == z3.sat else None
 
 
