@@ -33,7 +33,7 @@ def executed(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
 def test_the_page(tmp_path: Path) -> None:
     for name, _, text in FILES:
         (tmp_path / name).write_text(text)
-    options = ("-p", "intent_np.pytest_plugin", "-p", "no:cacheprovider", "--intent-kernels", "5")
+    options = ("-p", "intent_np.pytest_plugin", "-p", "no:cacheprovider", "--intent-kernels", "8")
     done = executed(tmp_path, "pytest", "-rA", "-q", *options)
     for name, fails, text in FILES:
         for test in re.findall(r"^def (test_\w+)", text, re.M):
