@@ -144,12 +144,15 @@ class _Stepping(Ahead):
         needs = self.needs.get(key(e), _Needs())
         b = _outermost(needs.apart)
         if b in in_index_order(e) and needs.decided is None and e not in self.asked and not _overtakes(e, b):
-            return self._stepped(e, b, turn)
+            made = self._stepped(e, b, turn)
+            if made is not None:
+                return made
         return super().statement(e, turn)
 
     def loop(self, e: Recur, around: Turn | None) -> list[Any]:
         b = _outermost(self.needs.get(e.turn.name, _Needs()).apart & _ends(e))
-        return super().loop(e, around) if b is None else self._stepped(e, b, around)
+        made = None if b is None else self._stepped(e, b, around)
+        return super().loop(e, around) if made is None else made
 
     def ahead(self, name: Any, root: Any, front: list[Any]) -> Any:
         """The smallest values in which a bound varies along the outermost axis are computed in front, and those that
@@ -170,10 +173,15 @@ class _Stepping(Ahead):
 
     # ---- one member after the other
 
-    def _stepped(self, e: Any, b: Axis, around: Turn | None) -> list[Any]:
-        """The loop over the members of `b` that performs `e` for each, behind what that asks others for."""
+    def _stepped(self, e: Any, b: Axis, around: Turn | None) -> list[Any] | None:
+        """The loop over the members of `b` that performs `e` for each, behind what that asks others for; None where one
+        member needs what another one is about to compute, or memory whose extent the host can't know."""
         front: list[Any] = []
+        views = len(self.memory.made)
         member = _Member(self, e, b, around, front)
+        if member.stuck:
+            del self.memory.made[views:]
+            return None
         inside = [member(e)]
         turn, back = member.turn, []
         if isinstance(e, Recur):
@@ -198,13 +206,30 @@ class _Member:
         self.done = Rewritten({t: new for t, new in of.done.items() if isinstance(t, RENAMED)})
         self.inside = {x for t in statements((e,)) for x in ((t, Begin(t.turn)) if isinstance(t, Recur) else (t,))}
         self.changed = {name for s in changing(e) for name in s.view.names}
-        own = {t.turn for t in self.inside if isinstance(t, Recur)}
-        for t in evaluated(e):  # what others carry, leave or find for the member stands in memory
-            of_others = isinstance(t, Found) and t.update not in self.inside
-            of_others |= isinstance(t, Final) and t.turn not in own or isinstance(t, Carry) and t.slice not in own
-            if of_others and b in varying(t) and t not in self.done and (kept := of.memory.aside(t, "found")):
-                front.append(rebuilt(kept[0], of.done))
-                self.done[t] = replace(kept[1], after=front[-1])
+        self.own = {t.turn for t in self.inside if isinstance(t, Recur)}
+        self.stuck = False
+        for t in evaluated(
+            e
+        ):  # what others carry, leave or find for the member, and prefixes of them all, are in memory
+            binder = t.value if isinstance(t, Proj) else t
+            across = isinstance(binder, STRUCTURED) and binder.axis is b
+            self.stuck |= across and any(b in varying(x) and self._is_own(x) for x in evaluated(t))
+            at_member = across and b in t.lanes and not isinstance(t.type, tuple)
+            if (at_member or self._is_of_others(t) and b in varying(t)) and t not in self.done:
+                kept = of.memory.aside(t, "found")
+                if kept is not None:
+                    front.append(rebuilt(kept[0], of.done))
+                    self.done[t] = replace(kept[1], after=front[-1])
+                self.stuck |= kept is None and at_member
+
+    def _is_own(self, t: Any) -> bool:
+        """Whether what is performed for the member carries, leaves or finds this."""
+        if isinstance(t, Found):
+            return t.update in self.inside
+        return isinstance(t, Final) and t.turn in self.own or isinstance(t, Carry) and t.slice in self.own
+
+    def _is_of_others(self, t: Any) -> bool:
+        return isinstance(t, (Found, Final, Carry)) and not self._is_own(t)
 
     def __call__(self, e: Any) -> Any:
         new = self._loop(e) if isinstance(e, Recur) else self._statement(e)
