@@ -205,6 +205,14 @@ def folded_prefixes(x: I.In[I.i32, ("N",)], y: I.Out[I.i32, ()]):
     y[()] = I.region_fold(I.cumsum(x[:]), axis=0, summarize=squares, combine=together, identity=0)
 
 
+@intent.kernel
+def above_its_prefix(x: I.In[I.i32, ("N",)], y: I.Out[I.i32, ("N",)]):
+    (N,) = x.shape
+    sums, axis = I.cumsum(x[:]), I.domain(0, N)
+    for i in I.parallel(axis):
+        y[i] = I.reduce.sum(I.maximum(x[axis[0 : i + 1]], sums[i]))
+
+
 # ---- regions in regions
 
 
@@ -270,6 +278,7 @@ KERNELS: dict[Any, dict[str, Any]] = {
     function_at: {"a": some(37, dtype=np.int64), "at": places(20, 37), "y": some(20, dtype=np.int64)},
     carried_function: {"a": some(37, dtype=np.int64), "n": 3, "y": some(37, dtype=np.int64)},
     scanned_in_a_fold: {"x": some(70, 37), "y": some(70)},
+    above_its_prefix: {"x": some(70), "y": some(70)},
     folded_prefixes: {"x": some(70), "y": np.zeros((), np.int32)},
 }
 
