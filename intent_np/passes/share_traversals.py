@@ -132,13 +132,26 @@ class _Cohorts:
         terms = walk(*roots)
         phase, results, needs = _phases(roots), _results(roots), _needs(roots)
         level = _levels(terms, phase, needs)
+        around: dict[Any, dict[Any, None]] = {}
+        for e in in_order(roots):
+            inner = e
+            while isinstance(inner, Traverse):
+                for t in walk(inner.effect):
+                    if isinstance(t, (Fold, Traverse)) and inner.slice in t.needs:
+                        around.setdefault(t, {})[inner] = None
+                inner = inner.effect
+
+        def key(t: Any) -> tuple[Any, ...]:
+            """What those that one loop serves have in common: also the loops that they are performed in."""
+            planned = bool(t.slice.axis.role)  # the copy of an axis that one loop walks, whatever waits in it
+            when = (0, 0) if planned else (level[t], phase[t])
+            within = frozenset(key(o) for o in around.get(t, ()))
+            return (t.slice, needs.get(t, t.needs), *when, results[t], within)
+
         for i, t in enumerate(terms):
             if isinstance(t, (Fold, Traverse)):
-                planned = bool(t.slice.axis.role)  # the copy of an axis that one loop walks, whatever waits in it
-                when = (0, 0) if planned else (level[t], phase[t])
-                key = (t.slice, needs.get(t, t.needs), *when, results[t]) if merge else (i,)
-                self.key[t] = key
-                self.members.setdefault(key, []).append(t)
+                self.key[t] = key(t) if merge else (i,)
+                self.members.setdefault(self.key[t], []).append(t)
 
     def effects(self, roots: tuple[Any, ...]) -> tuple[Any, ...]:
         out = [self(e) for e in roots]

@@ -325,7 +325,8 @@ class Values:
             for arg in find(combine.bodies, Arg):
                 inner.arguments[arg] = parameters[arg.position + (n if arg.side == "b" else 0)]
             bodies = [inner.lower(b) for b in combine.bodies]
-            results = tuple(inner.hold(e, d) if d.is_integer else e for e, d in zip(bodies, dtypes, strict=True))
+            held = (inner.hold(e, d) if d.is_integer else e for e, d in zip(bodies, dtypes, strict=True))
+            results = tuple(inner.tensor(e) for e in held)
             self.helpers[key] = Helper(self.fresh.fresh(hint), parameters, (Return(results),))
         return self.helpers[key]
 
