@@ -17,7 +17,7 @@ from typing import Any
 from ..terms.core import inherit
 from ..terms.dtypes import bool_, index
 from ..terms.gpu import Broadcast, For, Let, Var, While, variable
-from ..terms.index import add, apply, const, lt
+from ..terms.index import Const, add, apply, const, lt
 from ..terms.normal import Coord, Recur
 from .emit_effects import Effects
 from .scopes import Scope
@@ -30,8 +30,9 @@ class OrderedLoops(Effects):
         """Perform an ordered loop, and note what its states are called behind it."""
         lo, hi = (None, None) if e.turn.axis is None else (self.emit(e.turn.axis.lo), self.emit(e.turn.axis.hi))
         states = [self._started(s, x) for s, x in zip(e.states, e.inits, strict=True)]
-        loop = self._for(e, states, lo, hi) if e.condition is None else self._while(e, states, lo, hi)
-        self.scope.body.append(inherit(e, loop))
+        if not (isinstance(lo, Const) and isinstance(hi, Const) and hi.value <= lo.value):  # Triton ends on dead loops
+            loop = self._for(e, states, lo, hi) if e.condition is None else self._while(e, states, lo, hi)
+            self.scope.body.append(inherit(e, loop))
         self.scope.done |= {e.final(i): state for i, state in enumerate(states)}
 
     def _started(self, state: Any, init: Any) -> Var:
