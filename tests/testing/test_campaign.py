@@ -27,7 +27,7 @@ def campaign(folder: Path, generator: str, count: int, jobs: int = 2, **more: ob
 
 
 def test_each_way_to_fail_is_a_finding(tmp_path: Path) -> None:
-    made = campaign(tmp_path, "troubled", 8, seconds=5.0, attempts=4, calls=1)
+    made = campaign(tmp_path, "troubled", 8, seconds=3.0, attempts=4, calls=1)
     assert made["kernels"] == 8
     assert made["status"] == {"finding": 4, "ok": 4}
     found = {tuple(one["seeds"]): (one["failure"]["stage"], one["failure"]["code"]) for one in made["differences"]}
