@@ -51,11 +51,12 @@ class Arena:
     the facts that were proved about terms, and what passes have to say: remarks, and permissions that they used, with
     the lines for which they did.
     `members` are the terms and `programs` the programs that were found to be of a language; `orders` are the last long
-    walks."""
+    walks, and `analyses` what passes found out about statements and other passes ask again."""
 
-    __slots__ = ("facts", "members", "names", "orders", "programs", "remarks", "spans", "table", "used")
+    __slots__ = ("analyses", "facts", "members", "names", "orders", "programs", "remarks", "spans", "table", "used")
 
     def __init__(self) -> None:
+        self.analyses: dict[Any, Any] = {}
         self.facts: dict[Term, Any] = {}
         self.members: dict[Any, set[Term]] = {}
         self.programs: set[tuple[Any, Term]] = set()

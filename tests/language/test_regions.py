@@ -12,6 +12,8 @@ from intent_np.passes.inline_calls import inline_calls
 from intent_np.terms.core import find
 from intent_np.terms.logical import Call, RegionFold, RegionScan
 
+from .slices import plus, products
+
 RNG = np.random.default_rng(3)
 
 
@@ -129,11 +131,6 @@ def test_a_fold_keeps_the_order(cut, n):
         assert y[m] == max(sums)
 
 
-@intent.fn
-def total(x):
-    return I.reduce.sum(x, axis=-1)
-
-
 @intent.kernel
 def inner_axes(x: I.In[I.i64, (3, "N", 4)], z: I.In[I.i64, ("N", 2)], y: I.Out[I.i64, (3, 4)], w: I.Out[I.i64, ()]):
     y[:, :] = I.region_fold(x[:, :, :], axis=1, summarize=over_the_middle, combine=plus, identity=0)
@@ -143,17 +140,6 @@ def inner_axes(x: I.In[I.i64, (3, "N", 4)], z: I.In[I.i64, ("N", 2)], y: I.Out[I
 @intent.fn
 def over_the_middle(x):
     return I.reduce.sum(x, axis=1)
-
-
-@intent.fn
-def plus(a, b):
-    return a + b
-
-
-@intent.fn
-def products(x, z):
-    nested = I.region_fold(x, axis=2, summarize=total, combine=plus, identity=I.zeros(x.shape[:2], I.i64))
-    return I.reduce.sum(nested * I.reduce.sum(z, axis=1)[None, :])
 
 
 @pytest.mark.parametrize("n", EXTENTS)
