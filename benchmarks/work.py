@@ -81,7 +81,7 @@ def _artifact(name: str, settings: Settings) -> Any:
     return intent_np.load(_folder(name, settings))
 
 
-def _launch(case: Case, settings: Settings) -> Callable[..., Any]:
+def launch_of(case: Case, settings: Settings) -> Callable[..., Any]:
     """A function of all arguments in order: an artifact, or a host program over those of its kernels."""
     if not isinstance(case.kernel, HostProgram):
         return _artifact(case.name, settings)  # type: ignore[no-any-return]
@@ -103,7 +103,7 @@ def _launch(case: Case, settings: Settings) -> Callable[..., Any]:
     return run
 
 
-def _why_not(case: Case, settings: Settings) -> str:
+def why_not(case: Case, settings: Settings) -> str:
     """Why there is no artifact, where the build says that only the reference executes the case."""
     manifest = settings.artifacts / "manifest.json"
     entries = json.loads(manifest.read_text())["kernels"] if manifest.exists() else []
@@ -112,9 +112,9 @@ def _why_not(case: Case, settings: Settings) -> str:
 
 # Small sizes: every layout, every kind of value, guarded memory
 def _check(case: Case, settings: Settings) -> Record:
-    if why := _why_not(case, settings):
+    if why := why_not(case, settings):
         return {"ok": True, "text": f"reference only: {why}"}
-    launch = _on_device(_launch(case, settings))
+    launch = _on_device(launch_of(case, settings))
     count, error, ratio, wrong = 0, 0.0, 0.0, []
     for index, extents in enumerate(case.small):
         for turn in range(settings.rounds):
