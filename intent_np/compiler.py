@@ -137,6 +137,9 @@ def compile(
     if options is not None and not isinstance(options, CompileOptions):
         how = "write options=intent.CompileOptions(check=True), for example"
         raise error("E006", what=f"options is a CompileOptions, not {options!r}", how=how)
+    if constexprs is not None and not isinstance(constexprs, Mapping):
+        how = 'write constexprs={"BLOCK": 64}, for example'
+        raise error("E006", what=f"constexprs maps names to values, and is not {constexprs!r}", how=how)
     for name in unknown:
         close = suggestion(name, inspect.signature(compile).parameters)
         how = f"did you mean {close}?" if close else "see help(intent.compile)"

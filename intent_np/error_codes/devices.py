@@ -1,6 +1,6 @@
 """E6: lower compilers and devices"""
 
-from .declare import PROVIDER, ErrorCode
+from .declare import PROVIDER, USE, ErrorCode
 
 ROWS = (
     ErrorCode(
@@ -12,7 +12,7 @@ ROWS = (
     ),
     ErrorCode(
         "E602",
-        PROVIDER,
+        USE,
         "the target '{target}' is not supported",
         "The compiler needs to know what the device can do.",
         "choose one of the known targets",

@@ -54,6 +54,11 @@ class Jit(Kernel):
         constexprs, rest = self._split(args, named, outputs=True)
         self.artifact(**constexprs)(*rest)
 
+    def prepare(self, *args: Any, **named: Any) -> Callable[[], None]:
+        """Check and bind all parameters once; the result runs the kernel on the same arrays again."""
+        constexprs, rest = self._split(args, named, outputs=True)
+        return self.artifact(**constexprs).prepare(*rest)  # type: ignore[no-any-return]
+
     def run(self, *args: Any, extents: Mapping[str, int] | None = None, **named: Any) -> Any:
         """Run with the `I.Out` parameters allocated: returns none, one, or a tuple of them in declaration order.
 

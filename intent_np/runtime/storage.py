@@ -76,7 +76,7 @@ def save(artifact: Artifact, path: str | os.PathLike[str]) -> None:
 
     It is written beside its place and renamed, so that there is never a folder with half of an artifact.
     """
-    place = Path(path)
+    place = _folder(path)
     place.parent.mkdir(parents=True, exist_ok=True)
     if place.exists():
         _check_is_artifact(place)
@@ -100,6 +100,13 @@ def _beside(place: Path) -> tempfile.TemporaryDirectory[str]:
         raise
 
 
+def _folder(path: str | os.PathLike[str]) -> Path:
+    try:
+        return Path(path)
+    except TypeError:
+        raise error("E006", what=f"an artifact's folder is a path, not {path!r}", how="name the folder") from None
+
+
 def load(path: str | os.PathLike[str], *, revive: Revive | None = None) -> Artifact:
     """Read an artifact; every file is checked against its hash.
 
@@ -107,7 +114,7 @@ def load(path: str | os.PathLike[str], *, revive: Revive | None = None) -> Artif
 
     Raises `CallError` E705 when the folder is no artifact, is damaged, or has another format.
     """
-    place = Path(path)
+    place = _folder(path)
     if not place.is_dir():
         found = "a file" if place.exists() else "nothing"
         raise error(

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from intent_np.cli import FAILED, OK, PROVIDER, USAGE, main
+from intent_np.cli import FAILED, OK, USAGE, main
 
 KERNEL = """import intent_np as intent
 import intent_np.language as I
@@ -70,8 +70,8 @@ COMMANDS = [
     (USAGE, "--seed", ["run", "k.py", *CPU, "-e", "N=3", "--seed", "-1"]),
     (USAGE, "--seed", ["bisect", "k.py", "-e", "N=3", "--seed", "-1"]),
     (USAGE, "no .npy file of numbers", ["run", "k.py", *CPU, "-e", "N=3", "--input", "x=x.npy"]),
-    (PROVIDER, "E602 the target 'sm_75' is not supported", ["build", "k.py", "--target", "sm_75", "-o", "out"]),
-    (PROVIDER, "E602 the target 'nope' is not supported", ["verify", "k.py", "--machine", "nope"]),
+    (USAGE, "E602 the target 'sm_75' is not supported", ["build", "k.py", "--target", "sm_75", "-o", "out"]),
+    (USAGE, "E602 the target 'nope' is not supported", ["verify", "k.py", "--machine", "nope"]),
     (USAGE, "--jobs", ["build", "k.py", "-j", "0"]),
     (USAGE, "'N' is given twice", ["run", "k.py", *CPU, "-e", "N=3", "-e", "N=4"]),
     (USAGE, "the size of N is not known: give --extent N=SIZE", ["run", "k.py", *CPU]),

@@ -30,6 +30,10 @@ def test_it_compiles_once_for_each_choice_of_constexprs():
     scaled(x[:2], 0.0, y[:2], 5)
     np.testing.assert_array_equal(y[:2], x[:2] * 5)
     np.testing.assert_array_equal(scaled.run(x, 1.0, MODE=Mode.DOWN), x - 1)
+    again = scaled.prepare(x, 2.0, y, MODE=Mode.DOWN)
+    x[:] = 7
+    again()
+    assert y.tolist() == [5] * 4
     assert len(scaled.artifacts) == 3
     assert scaled.artifact(FACTOR=5) is scaled.artifact(FACTOR=5, MODE=Mode.UP)
 
