@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from intent_np.runtime.arrays import ArrayInfo, Reading
+from intent_np.runtime.device import DeviceArtifact
 from intent_np.runtime.plan import Argument, KernelPlan, ScalarPlan, VariantClass, VariantPlan, ViewPlan
 from intent_np.runtime.variants import Variant
 from intent_np.target import SM_90, Target
@@ -187,3 +188,20 @@ def axpby_variant(holds: VariantClass, **changes: Any) -> Variant:
 
 def target() -> Target:
     return SM_90
+
+
+def device(*values: float, dtype: Any = np.float32) -> DeviceArray:
+    """A vector on the device."""
+    return DeviceArray(np.array(values, dtype))
+
+
+def artifact(**changes: Any) -> DeviceArtifact:
+    """z = a x + b y, compiled for the pretended device."""
+    driver = FakeDriver(AXPBY_TYPES, run_axpby)
+    options: dict[str, Any] = {"specialize": axpby_variant, "driver": driver, **changes}
+    return DeviceArtifact(AXPBY, SM_90, **options)
+
+
+def launches(one: DeviceArtifact) -> list[dict[str, Any]]:
+    """What was launched, in order."""
+    return one.driver.launches  # type: ignore[attr-defined, no-any-return]
