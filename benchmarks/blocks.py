@@ -20,9 +20,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-import kernels
-
-from .peers import SCORECARD
+from .cases import case_of
+from .rows import SCORECARD
 
 Point = dict[str, Any]  # axis -> block extent, "pass.option" -> value, "warps", "stages" (0: the compiler decides)
 
@@ -61,7 +60,7 @@ def compiled(case_name: str, extents: dict[str, int], point: Point) -> Any:
     from intent_np.runtime.examples import class_of
     from intent_np.target import resolve
 
-    (case,) = (c for c in kernels.cases() if c.name == case_name)
+    case = case_of(case_name)
     sizes = {name: n for name, n in point.items() if name not in ("warps", "stages") and "." not in name}
     launch = {"num_warps": point.get("warps", 0), "num_stages": point.get("stages", 0)}
     passes = {"block_axes": {"sizes": sizes}, "choose_launch": launch} if point else {}
@@ -83,11 +82,12 @@ def sweep(row: Any, points: list[Point], pool: ProcessPoolExecutor, repeats: int
     from intent_np.runtime.device import DeviceArtifact
     from intent_np.target import resolve
 
-    from .work import _alternating, _tensors
+    from .built import tensors as drawn
+    from .timing import alternating
 
-    case = kernels.cases(row.case)[0]
+    case = case_of(row.case)
     jobs = [pool.submit(compiled, case.name, dict(row.extents), p) for p in [{}, *points]]
-    tensors = _tensors(case, row.extents)
+    tensors = drawn(case, row.extents)
     calls, facts, expected = {}, {}, None
     for point, job in zip([{}, *points], jobs, strict=True):
         made = job.result()
@@ -111,7 +111,7 @@ def sweep(row: Any, points: list[Point], pool: ProcessPoolExecutor, repeats: int
         worst = float((got - expected).abs().max())
         calls[label] = launch
         facts[label]["difference"] = worst
-    times = _alternating(calls, repeats)
+    times = alternating(calls, repeats)
     for label, values in sorted(times.items(), key=lambda pair: statistics.median(pair[1])):
         yield {"point": label, "ms": statistics.median(values), **facts[label]}
 

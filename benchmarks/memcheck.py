@@ -28,7 +28,8 @@ import kernels
 from intent_np.testing import Case, check
 from intent_np.testing.views import memory
 
-from .work import Settings, launch_of, why_not
+from .built import launcher
+from .work import Settings, why_not
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 LAYOUTS = ("contiguous", "strided")
@@ -89,7 +90,7 @@ def _worker(names: list[str], settings: Settings) -> int:
     cupy.cuda.set_allocator(None)
     wrong = 0
     for case in kernels.cases(*names):
-        launch = _exactly(launch_of(case, settings))
+        launch = _exactly(launcher(case, settings.artifacts))
         for extents in _smallest(case):
             for layout in LAYOUTS:
                 report = check(case, launch, extents, seed=0, layout=layout, values=case.values[0])

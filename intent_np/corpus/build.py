@@ -97,7 +97,8 @@ def _saved(entry: Entry, job: Job, record: dict[str, Any]) -> None:
     """Compile the entry, save it in its folder and note what is there."""
     started = time.perf_counter()
     if entry.is_host_program:
-        artifacts = {f"/{number}.{one.name}": compiled(one, job.target) for number, one in enumerate(entry.launches)}
+        launches = enumerate(entry.launches)
+        artifacts = {f"/{number}.{one.name}": compiled(one, job.target, one.sizes) for number, one in launches}
     else:
         artifacts = {"": compiled(entry, job.target, entry.sizes)}
     record["seconds"] = time.perf_counter() - started

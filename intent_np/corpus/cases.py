@@ -21,7 +21,8 @@ from intent_np.errors import IntentError, error, place_in
 
 @dataclass(frozen=True)
 class Entry:
-    """A kernel to build: `module` and `name` say where it stands, `case` how to check it (None: no oracle)."""
+    """A kernel to build: `module` and `name` say where it stands, `case` how to check it (None: no oracle).
+    `example` are the arguments of a launch, of a kernel that a host program launches."""
 
     path: Path
     module: str
@@ -30,6 +31,7 @@ class Entry:
     constexprs: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     case: Any = None
+    example: tuple[Any, ...] = ()
 
     @property
     def title(self) -> str:
@@ -47,17 +49,17 @@ class Entry:
         """The kernels that a host program launches, each an entry without a case; any other entry is its own."""
         if not self.is_host_program:
             return (self,)
-        found = [(kernel, constexprs) for kernel, constexprs in self.case.launches]
-        return tuple(self.launching(kernel, constexprs) for kernel, constexprs in found)
+        return tuple(replace(self.launching(*one), example=given) for one, given in self.case.calls)
 
     def launching(self, kernel: Any, constexprs: Mapping[str, Any]) -> Entry:
         """The entry of a kernel that this host program launches."""
         return replace(self, name=kernel.name, kernel=kernel, constexprs=constexprs, case=None)
 
     @property
-    def sizes(self) -> tuple[Mapping[str, int], ...]:
-        """The extents to compile for ahead of time: those that matter, else the last of the small ones, if any."""
-        return (self.case.large or self.case.small[-1:]) if self.case else ()
+    def sizes(self) -> tuple[Any, ...]:
+        """What to compile for ahead of time: the extents that matter, else the last of the small ones, if any; the
+        arguments of a launch by a host program."""
+        return (self.case.large or self.case.small[-1:]) if self.case else (self.example,) if self.example else ()
 
 
 def hosted(entry: Entry, launcher: Callable[[Entry], Callable[..., Any]]) -> Callable[..., None]:

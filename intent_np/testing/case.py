@@ -12,7 +12,7 @@ from .approx import Approx
 from .arguments import Arguments, arguments, launched
 from .compare import Expected
 from .formats import FORMATS, Array, numpy_dtype, widen
-from .host import HostProgram, Launched, launched_by
+from .host import Calls, HostProgram, Launched, calls_of
 
 Extents = Mapping[str, int]
 """The sizes of a call, by the names that the kernel's shapes use."""
@@ -64,8 +64,15 @@ class Case:
         with its largest small extents."""
         if not isinstance(self.kernel, HostProgram):
             return ((self.kernel, self.constexprs),)
-        given = arguments(self, max(self.small, key=self.bytes))
-        return launched_by(self.kernel, tuple(given.values()), self.constexprs)
+        return tuple(one for one, _ in self._calls(max(self.small, key=self.bytes)))
+
+    @property
+    def calls(self) -> Calls:
+        """The same of a host program with the arguments of each, for a call of the first large extents, if any."""
+        return self._calls(self.large[0] if self.large else max(self.small, key=self.bytes))
+
+    def _calls(self, extents: Extents) -> Calls:
+        return calls_of(self.kernel, tuple(arguments(self, extents).values()), self.constexprs)
 
     def expected(self, arguments: Arguments) -> dict[str, Expected]:
         """What each output must hold after a call with these arguments, which are only read.

@@ -31,6 +31,9 @@ Door = Callable[[Any, tuple[Any, ...], Mapping[str, Any]], None]
 Launched = tuple[tuple[Any, Mapping[str, Any]], ...]
 """Kernels with the constexprs that they are launched with."""
 
+Calls = list[tuple[tuple[Any, Mapping[str, Any]], tuple[Any, ...]]]
+"""The same, each with the arguments of a launch."""
+
 
 class HostProgram:
     """A function decorated with `@host_program`.  Called, it runs; its launches go to this machine's target, or where
@@ -105,18 +108,19 @@ def compiled_once(make: Callable[[Any, Mapping[str, Any]], Callable[..., Any]]) 
     return door
 
 
-def launched_by(program: HostProgram, arguments: tuple[Any, ...], constexprs: Mapping[str, Any]) -> Launched:
-    """The kernels that one call of a host program launches, each once, in order; the call runs on the reference."""
-    found: dict[tuple[Any, ...], tuple[Any, Mapping[str, Any]]] = {}
+def calls_of(program: HostProgram, arguments: tuple[Any, ...], constexprs: Mapping[str, Any]) -> Calls:
+    """The kernels that one call of a host program launches, each once, in order, with the arguments of its first
+    launch; the call runs on the reference."""
+    found: dict[tuple[Any, ...], tuple[tuple[Any, Mapping[str, Any]], tuple[Any, ...]]] = {}
     run = compiled_once(lambda kernel, constants: _compiled(kernel, "reference", constants))
 
     def door(kernel: Any, given: tuple[Any, ...], constants: Mapping[str, Any]) -> None:
-        found.setdefault((kernel, *sorted(constants.items())), (kernel, constants))
+        found.setdefault((kernel, *sorted(constants.items())), ((kernel, constants), given))
         run(kernel, given, constants)
 
     with launching(door):
         program(*arguments, **constexprs)
-    return tuple(found.values())
+    return list(found.values())
 
 
 def _compiled(kernel: Any, target: str, constexprs: Mapping[str, Any]) -> Callable[..., Any]:
