@@ -27,12 +27,14 @@ from .passes.emit import emit
 from .passes.form_groups import form_groups, lone_loop_remarks, serial_remarks
 from .passes.loading import passes_of
 from .passes.pipeline import PIPELINE, Trace, adding, by_name, extended, run
+from .passes.report_debug import report_debug
 from .permissions import NUMERICS, Lines, note, replaced
-from .plans import bound_class, kernel_plan, target_term, variant_plan
+from .plans import bound_class, debug_statements, kernel_plan, target_term, variant_plan
 from .rules.loading import admitted
 from .rules.rule_set import using
 from .rules.tables import BUILTIN
 from .runtime.artifact import Artifact, Variant
+from .runtime.debug import Reporting, Statement, debug_json, reports
 from .runtime.examples import class_of
 from .runtime.plan import KernelPlan, VariantClass, generic_class
 from .target import Target, resolve
@@ -54,6 +56,8 @@ class CompileOptions:
     check:     verify the program after every pass; the target `reference` executes in checking mode
     validate:  execute the program before and after every pass on generated arguments, and refuse one that changes a
                result; it takes seconds, for many axes a minute
+    debug:     perform `I.debug_assert` and `I.debug_print` on every target: a call waits for its launch, prints, and
+               raises E520; the reference always performs them
     serial:    what becomes of statements that only one instance can perform in order: `remark` (right, slow, and said)
                or `error`
     rules:     files of rewrite rules, used once each of them is found to be right; see specs/extending.md
@@ -66,6 +70,7 @@ class CompileOptions:
     passes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     check: bool = False
     validate: bool = False
+    debug: bool = False
     serial: str = "remark"
     rules: tuple[str, ...] = ()
     without_rules: tuple[str, ...] = ()
@@ -99,6 +104,7 @@ class CompileOptions:
     def facts(self) -> dict[str, Any]:
         """Those that shape the program, as JSON values."""
         shaping = {name: getattr(self, name) for name in ("numerics", "disable", "passes", "serial", "without_rules")}
+        shaping |= {"debug": True} if self.debug else {}
         made: dict[str, Any] = json.loads(json.dumps(shaping, default=str))
         return made
 
@@ -146,9 +152,10 @@ def compile(
         raise error("E006", what=f"intent.compile is given {name}", how=how)
     chosen = resolve(target)
     compilation = Compilation(kernel, chosen, dict(constexprs or {}), options or CompileOptions())
-    wanted = [*classes, *(class_of(compilation.plan, e) for e in examples)]
+    wanted = [*map(compilation.completed, classes), *map(compilation.class_of, examples)]
     compilation.validate()
-    return compilation.device_artifact(wanted) if chosen.is_gpu else compilation.host_artifact()
+    artifact = compilation.device_artifact(wanted) if chosen.is_gpu else compilation.host_artifact()
+    return Reporting(artifact) if compilation.debug else artifact
 
 
 def _kind(v: Any) -> str:
@@ -169,6 +176,7 @@ class Compilation:
         self.remarks: dict[Remark, None] = {}
         self.used: Lines = {}  # permissions that changed the program
         self.blocked: set[str] = set()  # names of the axes that were given blocks
+        self.debug: tuple[Statement, ...] = ()  # those that report
         self.rules = admitted(options.rules, options.without_rules)
         self.more_passes = passes_of(options.more_passes)
         with self.arena, using(self.rules):
@@ -186,6 +194,7 @@ class Compilation:
         """The program behind the passes that are asked for."""
         given: dict[str, dict[str, Any]] = {name: dict(values) for name, values in self.options.passes.items()}
         given.setdefault("form_groups", {}).setdefault("serial", self.options.serial)
+        given.setdefault("report_debug", {}).setdefault("report", self.options.debug)
         for name, values in run_options.pop("options", {}).items():
             given[name] = {**values, **given.get(name, {})}
         left_out, check = set(self.options.disable), self.options.check
@@ -197,7 +206,9 @@ class Compilation:
             last, before = before, result
             if step.permission and result is not last:
                 note(self.arena.used, step.permission, replaced(last, result))
-            if step is form_groups:  # keep what it has to say to the author
+            if step is report_debug:
+                self.debug = debug_statements(last, result)
+            elif step is form_groups:  # keep what it has to say to the author
                 said = (r for g in result.groups for r in (serial_remarks(g) if g.serial else lone_loop_remarks(g)))
                 self.remarks |= dict.fromkeys(said)
             elif step is emit:
@@ -210,6 +221,15 @@ class Compilation:
 
         with using(self.rules), adding(self.more_passes):
             return run(program, options=given, disable=left_out, check=check, observe=observed, **run_options)
+
+    def completed(self, holds: VariantClass) -> VariantClass:
+        """A class of calls, which says nothing of what debug statements report in."""
+        unit: dict[str, int | None] = {**dict.fromkeys(v.name for v in self.plan.views), **dict(holds.unit)}
+        return dataclasses.replace(holds, unit=tuple(sorted(unit.items())))
+
+    def class_of(self, arguments: Any) -> VariantClass:
+        """The class of arguments, which have nothing that debug statements report in."""
+        return class_of(self.plan, (*arguments, *reports(self.plan)) if self.debug else arguments)
 
     @property
     def steps(self) -> tuple[Pass, ...]:
@@ -225,7 +245,8 @@ class Compilation:
         more = [f"{p.name} after {p.after}: {inspect.getsource(p.function)}" for p in self.more_passes]
         told = {"rules": rules, "more_passes": more}
         options = {**self.options.facts, **{name: texts for name, texts in told.items() if texts}}
-        return {"intent_np": __version__, "source": f"sha256:{digest}", "options": options}
+        made = {"intent_np": __version__, "source": f"sha256:{digest}", "options": options}
+        return made | ({"debug": debug_json(self.debug)} if self.debug else {})
 
     def said(self, artifact: Artifact) -> Artifact:
         """The artifact, with the remarks of its compilation; E006 for a size that no axis took."""
@@ -248,7 +269,11 @@ class Compilation:
             return
         from .testing.validated import wrong_pass
 
-        found = wrong_pass(self.kernel, self.plan, self.constexprs, self.options)
+        plan, options = self.plan, self.options
+        if self.debug:  # the machines have what is reported in, as they have workspaces
+            plan = dataclasses.replace(plan, parameters=plan.parameters[:-2])
+            options = dataclasses.replace(options, passes={"report_debug": {"report": True}, **options.passes})
+        found = wrong_pass(self.kernel, plan, self.constexprs, options)
         if isinstance(found, IntentError):
             raise found
         if not found:

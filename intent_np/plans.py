@@ -10,17 +10,19 @@ from .passes.blocks import sides
 from .passes.groups import groups
 from .passes.keep_prefixes import keep_prefixes
 from .passes.keep_states import keep_states, too_long
+from .passes.report_debug import reported
 from .passes.roles import axes, resident_limit
 from .passes.step_members import step_members
 from .rules.magnitude import large_indices
 from .rules.simplify import substitute
 from .runtime.classes import RESIDENT_LIMIT
+from .runtime.debug import Statement
 from .runtime.plan import Argument, KernelPlan, ScalarPlan, VariantClass, VariantPlan, ViewPlan
 from .target import Target
-from .terms.core import find
+from .terms.core import arena, find
 from .terms.index import Extent, Param, Physical, Stride, Value, const, is_const
 from .terms.launch import CopyArgument, Launch, PointerArgument, WorkspaceArgument, signature
-from .terms.logical import LogicalProgram
+from .terms.logical import Assert, LogicalProgram, element, shape_of
 from .terms.normal import Contract, Load, Program, Region, View, same_arrays
 from .terms.normal import Target as BoundTarget
 from .terms.text import Printer
@@ -70,6 +72,9 @@ def kernel_plan(
             )
         elif isinstance(p, Scalar):
             parameters.append(ScalarPlan(p.name, p.dtype.name))
+    for v in () if program is None else program.parameters:  # what debug statements report in
+        if isinstance(v, View) and v.mode == "report":
+            parameters.append(ViewPlan(v.name, v.dtype.name, "inout", tuple(map(expression, v.shape))))
     values = {n: getattr(v, "name", v) for n, v in constexprs.items()}
     if program is None:
         return KernelPlan(kernel.name, tuple(parameters), values)
@@ -82,6 +87,26 @@ def kernel_plan(
         indices=tuple(UNBOUNDED if t is None else expression(t) for t in large_indices(program.effects)),
         workspaces=tuple(tuple(map(expression, v.shape)) for v in _workspaces(program)),
     )
+
+
+def debug_statements(before: LogicalProgram, program: LogicalProgram) -> tuple[Statement, ...]:
+    """What the host has to know of the debug statements that a program reports, which were those of `before`."""
+    views = [v for v in program.parameters if isinstance(v, View) and v.mode == "report"]
+    if not views:
+        return ()
+    names = arena().names
+    found = []
+    for site in reported(before, views[-1].shape[-1].value).sites:  # type: ignore[attr-defined]
+        loops = tuple((a.place, tuple(_called(c, names) for c in a.coordinates)) for a in site.around)
+        values = tuple((element(v.type).name, len(shape_of(v))) for v in getattr(site.statement, "values", ()))
+        span = next(iter(arena().spans.get(site.statement, ())), None)
+        kind = "assert" if isinstance(site.statement, Assert) else "print"
+        found.append(Statement(kind, site.statement.text, span, loops, site.place, values))
+    return tuple(found)
+
+
+def _called(coordinate: Value, names: Mapping[Any, str]) -> str:
+    return names.get(coordinate, names.get(getattr(coordinate, "domain", coordinate), "point"))
 
 
 def _workspaces(program: Program) -> Iterator[View]:

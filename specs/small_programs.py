@@ -47,6 +47,13 @@ def any_negative(x: I.In[I.f32, (64, 512)], y: I.Out[I.bool, (64,)]):
 
 
 @intent.kernel
+def roots(x: I.In[I.f32, (4096,)], y: I.Out[I.f32, (4096,)]):
+    for i in I.parallel(I.domain(0, 4096)):
+        I.debug_assert(x[i] >= 0.0, "roots are of positive numbers")
+        y[i] = I.sqrt(x[i])
+
+
+@intent.kernel
 def integers(a: I.In[I.i16, (256, 512)], b: I.In[I.i16, (512, 256)], c: I.Out[I.i32, (256, 256)]):
     c[:, :] = I.matmul(a[:, :], b[:, :], acc_dtype=I.i32)
 

@@ -117,6 +117,10 @@ class CupyDriver:
         with self.on(device):
             return self._cupy.asarray(bits) if contents else self._cupy.empty(bits.shape, bits.dtype)
 
+    def wait(self, device: int) -> None:
+        with self.on(device):
+            self._cupy.cuda.runtime.deviceSynchronize()
+
     def download(self, source: Any, target: Any) -> None:
         _carried(target)[...] = source.get()
 

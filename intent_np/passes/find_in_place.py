@@ -27,7 +27,7 @@ def find_in_place(program: Program) -> Program:
     accesses: Accesses = {}
     for t in find(program, (Load, Store, Update)):  # type: ignore[arg-type]
         accesses.setdefault(t.view, []).append(t)
-    views = [v for v in program.parameters if isinstance(v, View) and v.mode not in ("workspace", "copy")]
+    views = [v for v in program.parameters if isinstance(v, View) and v.mode not in ("workspace", "copy", "report")]
     plain = all(isinstance(e, Store) for e in program.effects)
     changed = {}
     for v in views:

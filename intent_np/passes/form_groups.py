@@ -28,7 +28,7 @@ def form_groups(program: Program, *, serial: str = "remark") -> GroupedProgram:
     formed = groups(program.effects)
     if serial == "error":
         for g in formed:
-            if g.serial:
+            if g.serial and _changes(g.effects):
                 first, *others = _places(g)
                 found = "statements that one instance would have to perform in order"
                 related = [("depends on", first)] if others else []
@@ -57,15 +57,23 @@ def separated(formed: tuple[Group, ...], parameters: tuple[Term, ...]) -> tuple[
 
 
 def serial_remarks(group: Group) -> list[Remark]:
-    """P001 for a serial group: where its statements stand, and what to do about it."""
+    """P001 for a serial group: where its statements stand, and what to do about it; not for one that only reports."""
+    if not _changes(group.effects):
+        return []
     first, *others = _places(group)
     lines = ", ".join(str(span.line) for span in (first, *others) if span)
-    text = f"lines {lines} depend on what other points of each other write; split the kernel where one ends"
+    who = f"lines {lines} depend on what other points of each other write" if others else ""
+    text = f"{who or f'points of line {lines} depend on what others write'}; split the kernel where one ends"
     name, is_kept = _exchanged(group)
     if is_kept:
         points = f"points of lines {lines}" if lines else "points"
         text = f"'{name}' stands in memory, where {points} read what others left there; {_SPREAD}"
     return [Remark("P001", text, (others or [first])[-1])]
+
+
+def _changes(effects: tuple[Any, ...]) -> list[Any]:
+    """The stores and updates, but for those by which debug statements report."""
+    return [t for t in evaluated(*effects) if isinstance(t, (Store, Update)) and t.view.mode != "report"]
 
 
 _SPREAD = "give what is independent an instance of its own, with I.parallel around it"
@@ -88,7 +96,7 @@ def lone_loop_remarks(group: Group) -> list[Remark]:
         return []
     found = []
     for loop in (e for e in group.effects if isinstance(e, Recur)):
-        inner = [e for e in evaluated(loop) if isinstance(e, (Store, Update))]
+        inner = _changes((loop,))
         if len(inner) > 1 and all(program_axes((e,)) for e in inner) and not program_axes((loop,)):
             spans = [s for e in inner for s in arena().spans.get(e, ())[:1]]
             lines = ", ".join(map(str, dict.fromkeys(s.line for s in spans)))

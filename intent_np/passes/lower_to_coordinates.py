@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from typing import Any
 
-from ..errors import Remark, error
+from ..errors import error
 from ..rules import elements
 from ..rules.elements import Asked
 from ..rules.simplify import node
@@ -309,10 +309,6 @@ class _Lowering(
                     out += self.ordered(s, guards)
                 case L.Allocate():
                     self._allocate(s)
-                case L.Assert() | L.Print():  # for the reference, which looks inside
-                    name = "I.debug_assert" if isinstance(s, L.Assert) else "I.debug_print"
-                    text = f"{name} is performed by target='reference', and in checking mode"
-                    arena().remarks[Remark("P010", text, _span(s))] = None
                 case _:
                     raise error(
                         "E708", _span(s), construct=getattr(s, "spelled", f"a statement of kind {type(s).__name__}")

@@ -46,6 +46,7 @@ from .online import online
 from .order_fragments import order_fragments
 from .order_programs import order_programs
 from .rebind_carries import rebind_carries
+from .report_debug import report_debug
 from .share_traversals import share_traversals
 from .spread_members import spread_members
 from .stage_stores import stage_stores
@@ -55,6 +56,7 @@ from .step_members import step_members
 PIPELINE: tuple[Pass, ...] = (
     # logical
     inline_calls,
+    report_debug,
     compose_shapes,
     lower_to_coordinates,
     # normal

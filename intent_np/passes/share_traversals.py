@@ -24,6 +24,7 @@ from ..terms.core import children, inherit, named, replace, walk
 from ..terms.grouped import Sync
 from ..terms.normal import Carry, Final, Load, Proj, Recur, Store
 from ..terms.ordered import in_order
+from ..terms.updates import Found, Update
 from .base import nanopass
 from .lower_regions import refused
 from .order_updates import changing, evaluated
@@ -91,7 +92,8 @@ def _needs(effects: Iterable[Any], turns: frozenset[Any] = frozenset()) -> dict[
 def _levels(terms: list[Any], phase: dict[Any, int], needs: dict[Any, frozenset[Any]]) -> dict[Any, int]:
     """How many loops wait for each other up to each term.
 
-    A traversal that stores where others read what was there, or where earlier ones store, comes in their loop or later.
+    A traversal that stores where others read what was there, or where earlier ones store, comes in their loop or later;
+    one whose updates others ask what they found comes in one loop with all of these.
     """
     loops = [t for t in terms if isinstance(t, (Fold, Traverse))]
     reads = {t: _names(t, Load) for t in loops}
@@ -105,12 +107,20 @@ def _levels(terms: list[Any], phase: dict[Any, int], needs: dict[Any, frozenset[
             if writes[t] and needs.get(r, r.needs) == needs.get(t, t.needs) and j != i and phase[r] <= phase[t]
         )
         waits[t] = [r for j, r in others if writes[t] & reads[r] or j < i and writes[t] & changes[r]]
+    performs = {u: t for t in loops for u in changing(t) if isinstance(u, Update)}
+    asked: dict[Any, set[Any]] = {}
+    for t in loops:
+        for found in (x for x in evaluated(t) if isinstance(x, Found)):
+            by = performs.get(found.update, t)
+            if by is not t and by.slice is t.slice:
+                asked.setdefault(by, set()).add(t)
+                asked.setdefault(t, set()).add(by)
     level: dict[Any, int] = {}
     while True:
         new: dict[Any, int] = {}
         for t in terms:
             below = max((new[c] for c in t.children()), default=0)
-            new[t] = max(below + (t in waits), *(level.get(r, 0) for r in waits.get(t, ())), 0)
+            new[t] = max(below + (t in waits), *(level.get(r, 0) for r in (*waits.get(t, ()), *asked.get(t, ()))), 0)
         if new == level:
             return level
         level = new

@@ -190,7 +190,9 @@ class DeviceArtifact(Artifact):
     def _through_device(self, call: Call, adopted: Sequence[Any]) -> None:
         """Run on device copies of the arrays in host memory, and bring back what was written."""
         device = self._device(call)
-        self.remark("P002", "pass arrays of the device, of CuPy or torch for example, to keep the data there")
+        reported = self.kernel.parameters[-2:] if "debug" in self.facts else ()  # nobody passes them
+        if any(info.device == HOST for name, info in call.arrays.items() if name not in {v.name for v in reported}):
+            self.remark("P002", "pass arrays of the device, of CuPy or torch for example, to keep the data there")
         found = relation(spans(call, self._layout.slots, self._pairs), pointers(call, self._layout.slots))
         copied(call, self._pairs, found, ())  # each array in host memory gets memory of its own on the device
         replaced = list(adopted)
@@ -202,7 +204,9 @@ class DeviceArtifact(Artifact):
                 copy = replaced[self._layout.slots[name]] = self.driver.upload(array, device, view.mode != "out")
                 if view.written:
                     back.append((copy, array))
+        self.driver.wait(device)  # the launch goes to the stream of another library, perhaps
         self(*replaced)
+        self.driver.wait(device)
         for copy, array in back:
             self.driver.download(copy, array)
 

@@ -75,6 +75,9 @@ class Driver(Protocol):
         """An array of the device, of a library known to `arrays`, with the shape of the NumPy `array`, and with
         its contents if asked."""
 
+    def wait(self, device: int) -> None:
+        """Wait until everything that was sent to `device`, on whatever stream, is done."""
+
     def download(self, source: Any, target: Any) -> None:
         """Copy an array made by `upload` into a NumPy array, and wait for it."""
 

@@ -27,6 +27,7 @@ from typing import Any, Final
 from intent_np import __version__
 from intent_np.errors import Remark, error
 from intent_np.runtime.artifact import Artifact
+from intent_np.runtime.debug import Reporting
 from intent_np.runtime.device import DeviceArtifact
 from intent_np.runtime.host import HostArtifact, Machine
 from intent_np.runtime.plan import KernelPlan, kernel_from_json, to_json, variant_from_json
@@ -139,14 +140,19 @@ def load(path: str | os.PathLike[str], *, revive: Revive | None = None) -> Artif
         raise error("E705", path=str(place), found=_said(problem)) from problem
     described: dict[str, Any] = {"texts": texts, "remarks": remarks, "facts": head["facts"]}
     if target.is_gpu:
-        return DeviceArtifact(kernel, target, variants, **described)
+        return _complete(DeviceArtifact(kernel, target, variants, **described))
     if revive is None:
         raise error("E705", path=str(place), found=f"an artifact for {target}, which needs the compiler to run")
     try:
         machine = revive(kernel, target, texts)
     except (ValueError, KeyError) as problem:
         raise error("E705", path=str(place), found=_said(problem)) from problem
-    return HostArtifact(kernel, target, machine, **described)
+    return _complete(HostArtifact(kernel, target, machine, **described))
+
+
+def _complete(artifact: Artifact) -> Artifact:
+    """An artifact whose debug statements report is inside of another."""
+    return Reporting(artifact) if "debug" in artifact.facts else artifact
 
 
 def _variant(name: str, contents: Mapping[str, bytes]) -> Variant:

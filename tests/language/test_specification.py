@@ -36,7 +36,7 @@ def test_every_block_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
                 kernel.capture()
             captured += 1
     assert captured >= 25
-    assert capsys.readouterr().out == "seed 7, 1000 numbers\n"
+    assert capsys.readouterr().out == "seed 7, 1000 numbers\nx[0] is 9.0\nx[2] is 16.0\n"
 
 
 def test_the_examples_give_the_same_once_they_are_compiled() -> None:

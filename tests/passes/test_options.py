@@ -102,6 +102,7 @@ def test_a_pass_that_is_left_out_is_missed(name: str) -> None:
 @pytest.mark.parametrize(
     ("step", "key", "value"),
     [
+        ("report_debug", "report", True),
         ("form_groups", "serial", "error"),
         ("spread_members", "rows", 64),
         ("spread_members", "spare", 4),

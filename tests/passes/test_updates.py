@@ -66,6 +66,13 @@ def partition(x: I.In[I.i32, ("N",)], count: I.InOut[I.i64, (1,)], y: I.InOut[I.
 
 
 @intent.kernel
+def all_alike(x: I.In[I.i32, ("N",)], count: I.InOut[I.i64, (1,)], y: I.InOut[I.i32, ("M",)]):
+    for _ in I.parallel(I.domain(0, y.shape[0])):
+        slot = I.assume_in_bounds(I.cast(I.atomic.add(count, 0, 1), I.index), y)
+        I.scatter_reduce(y, slot, I.reduce.max(x[:]), combine=greatest)
+
+
+@intent.kernel
 def rows(x: I.In[I.f32, ("M", "N")], y: I.InOut[I.f32, ("N",)], most: I.InOut[I.f32, ()]):
     M, _N = x.shape
     for m in I.parallel(I.domain(0, M)):
@@ -113,6 +120,7 @@ def one_after_the_other(x: I.In[I.i64, ("N",)], y: I.InOut[I.i64, ("M",)], z: I.
 
 KERNELS = {
     "embedding_backward": embedding_backward, "counted": counted, "extremes": extremes, "partition": partition,
+    "all_alike": all_alike,
     "rows": rows, "read_behind": read_behind, "bits": bits, "exchanged": exchanged, "narrow": narrow,
     "one_after_the_other": one_after_the_other,
 }  # fmt: skip

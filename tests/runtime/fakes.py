@@ -79,7 +79,7 @@ class FakeDriver:
         self.launches: list[dict[str, Any]] = []
         self.loads: list[tuple[str, int, int]] = []
         self.allocations: list[int] = []
-        self.copies = 0
+        self.copies = self.waits = 0
         self.device = 0
         self.refuse: Exception | None = None
         self.current_device = lambda: self.device
@@ -135,6 +135,9 @@ class FakeDriver:
 
     def upload(self, array: np.ndarray, device: int, contents: bool) -> DeviceArray:
         return DeviceArray(np.array(array, order="C") if contents else np.zeros(array.shape, array.dtype), device)
+
+    def wait(self, device: int) -> None:
+        self.waits += 1
 
     def download(self, source: DeviceArray, target: np.ndarray) -> None:
         target[...] = source.array

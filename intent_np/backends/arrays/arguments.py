@@ -75,7 +75,7 @@ def bind(program: Any, arrays: Mapping[str, Any], scalars: Mapping[str, Any]) ->
     leaves = walk(program)
     views: dict[str, View] = {t.name: t for t in leaves if isinstance(t, View)}
     made = Arguments()
-    given = {n: v for n, v in views.items() if v.mode not in ("workspace", "copy") or n in arrays}
+    given = {n: v for n, v in views.items() if v.mode not in ("workspace", "copy", "report") or n in arrays}
     for name, view in given.items():
         made.arrays[name] = _array(view, arrays.get(name))
         for d, extent in enumerate(view.shape):
@@ -146,13 +146,15 @@ def _scalar(t: Param, scalars: Mapping[str, Any]) -> Array:
 
 
 def _complete(view: View, made: Arguments) -> None:
-    """Allocate a workspace; check the extents and strides that are expressions."""
+    """Allocate a workspace, or what is reported in; check the extents and strides that are expressions."""
     if view.mode == "copy":
         made.arrays[view.name] = made.arrays[view.source].copy()
         return  # of the same elements, wherever they lie
     if view.name not in made.arrays:
         shape, strides = (tuple(int(made.scalar(e)) for e in part) for part in (view.shape, view.strides))
-        made.arrays[view.name] = _garbage(shape, strides, view)
+        made.arrays[view.name] = (
+            np.zeros(shape, storage(view.dtype)) if view.mode == "report" else _garbage(shape, strides, view)
+        )
     array = made.arrays[view.name]
     for d, extent in enumerate(view.shape):
         _agree(view, d, int(made.scalar(extent)), array)

@@ -25,7 +25,7 @@ class _Element:
         self.writer = np.full(size, NOBODY, np.int64)
         self.reader = np.full(size, NOBODY, np.int64)
         self.updater = np.full(size, NOBODY, np.int64)
-        self.known = np.full(size, view.mode in ("in", "inout"), np.bool_)
+        self.known = np.full(size, view.mode in ("in", "inout", "report"), np.bool_)
 
 
 class Shadow:

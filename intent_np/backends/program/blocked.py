@@ -63,9 +63,10 @@ Plan = Callable[[tuple[Any, ...], tuple[Any, ...]], list[list[Load]]]
 
 @dataclass(slots=True)
 class Scope:
-    """An iteration in hand, or the instance as a whole: what is computed once in it."""
+    """An iteration in hand, or the instance as a whole: what is computed once in it.  `number` counts blocks."""
 
     slice: Slice | Turn | None = None
+    number: int = 0
     base: Array | None = None
     active: Array | None = None
     states: Sequence[Array] = ()
@@ -123,6 +124,7 @@ class Blocks(Values):
         super().__init__(memory, positions, rank)
         self.blocks, self.plan = blocks, plan
         self.scopes = [Scope()]
+        self.found: dict[Any, Array] = {}  # by updates and their blocks, which later traversals go through again
         self.dims = {a: d for d, a in enumerate(blocks)}
 
     # ---- where values live
@@ -165,8 +167,10 @@ class Blocks(Values):
                 return self._base(axis)
             case Carry(slice, position):
                 return self._iteration(slice).states[position]
-            case Found():
-                raise malformed(f"{brief(t)}, which is not performed here", "blocked")
+            case Found(update):
+                if (key := self._blocks_of(update)) not in self.found:
+                    raise malformed(f"{brief(t)}, which is not performed here", "blocked")
+                return self.found[key]
             case Running(slice, combine, values, identities, position):
                 return self._iteration(slice).running[combine, values, identities][position]
             case Final():
@@ -237,7 +241,7 @@ class Blocks(Values):
         first, end, size = self.value(lo), self.value(hi), slice.size.value
         final = first + ((end - first + size - 1) // size - 1) * size
         for i, active in trips(self.memory, first, end, size, outer):
-            scope = Scope(slice, final - i * size if slice.descending else first + i * size, active)
+            scope = Scope(slice, i, final - i * size if slice.descending else first + i * size, active)
             self.scopes.append(scope)
             try:
                 yield scope
@@ -305,7 +309,7 @@ class Blocks(Values):
         axis = e.turn.axis
         bounds = None if axis is None else (self.value(axis.lo), self.value(axis.hi))
         for i, active in turns(self.memory, bounds, around.active):
-            scope = Scope(e.turn, None if bounds is None else bounds[0] + i, active, states)
+            scope = Scope(e.turn, i, None if bounds is None else bounds[0] + i, active, states)
             self.scopes.append(scope)
             if e.condition is not None:
                 scope.active = running = both(both(active, running), self.value(e.condition))
@@ -344,7 +348,13 @@ class Blocks(Values):
         lanes, active = None if t.valid is None else self.value(t.valid), self.scopes[-1].active
         lanes = active if lanes is None else lanes if active is None else lanes & active
         indices, values = [self.value(i) for i in t.index], [self.value(v) for v in t.operands]
-        self.keep(Found(t), self.memory.update(t, indices, values, lanes, full, self.combining(t)))
+        found = self.memory.update(t, indices, values, lanes, full, self.combining(t))
+        self.found[self._blocks_of(t)] = found
+        self.keep(Found(t), found)
+
+    def _blocks_of(self, t: Update) -> tuple[Any, ...]:
+        """An update with the numbers of the blocks in hand of what it goes over."""
+        return (t, *(self._iteration(a).number for a in t.over if isinstance(a, Slice)))
 
     def _perform(self, effect: Any) -> None:
         match effect:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...errors import CheckError, error
 from ...numerics import Array
+from ...runtime.debug import filled
 from ...terms.core import Term, arena
 from ...terms.index import Value
 from ...terms.logical import (
@@ -291,15 +292,6 @@ class _Run:
         whole = [np.broadcast_to(x, lanes + x.shape[scope.depth :]) for x in values]
         for lane in np.argwhere(active):
             print(filled(e.text, [str(x[tuple(lane)]) for x in whole]))
-
-
-def filled(text: str, values: Sequence[str]) -> str:
-    """`text` with a value for each {}, and the values that are left behind it."""
-    first, *others = text.split("{}")
-    parts = [first]
-    for i, other in enumerate(others):
-        parts += [values[i] if i < len(values) else "{}", other]
-    return " ".join(("".join(parts), *values[len(others) :]))
 
 
 def _span(t: Any) -> Any:
