@@ -99,7 +99,7 @@ def _decided(w: Workload, policy: str) -> list[Any]:
 
 def _compilation(w: Workload, passes: Mapping[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
     from intent_np.compiler import Compilation, CompileOptions
-    from intent_np.plans import bound_class
+    from intent_np.plans import class_options
     from intent_np.runtime.examples import class_of
     from intent_np.target import resolve
 
@@ -107,7 +107,7 @@ def _compilation(w: Workload, passes: Mapping[str, Any]) -> tuple[Any, Any, dict
     options = CompileOptions(numerics=w.numerics, passes={**bounds, **passes})
     made = Compilation(w.kernel, resolve("sm_90"), dict(w.constexprs), options)
     holds = class_of(made.plan, dict(w.extents))
-    return made, holds, {"bind_class": bound_class(made.plan, holds)}
+    return made, holds, class_options(made.plan, holds)
 
 
 def _built(task: tuple[int, int, dict[str, Any], str]) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from .passes.loading import passes_of
 from .passes.pipeline import PIPELINE, Trace, adding, by_name, extended, run
 from .passes.report_debug import report_debug
 from .permissions import NUMERICS, Lines, note, replaced
-from .plans import bound_class, debug_statements, kernel_plan, target_term, variant_plan
+from .plans import class_options, debug_statements, kernel_plan, target_term, variant_plan
 from .rules.loading import admitted
 from .rules.rule_set import using
 from .rules.tables import BUILTIN
@@ -289,7 +289,7 @@ class Compilation:
         program = self.logical
         if level(self.target) == "gpu":
             with self.arena:
-                options = {"bind_class": bound_class(self.plan, generic_class(self.plan))}
+                options = class_options(self.plan, generic_class(self.plan))
                 trace = Trace()
                 last = last_shared(self.steps)
                 program = self.lowered(self.normal, options=options, trace=trace, stop_after=last, after=LAST_OF_ALL)
@@ -312,10 +312,7 @@ class Compilation:
     def launch(self, holds: VariantClass) -> tuple[Any, dict[str, str]]:
         """The last term before text, for one class, and the texts of the levels behind the shared ones."""
         trace = Trace()
-        options: dict[str, Any] = {
-            "bind_class": bound_class(self.plan, holds),
-            "lower_to_triton": {"index_bits": holds.index_bits},
-        }
+        options = class_options(self.plan, holds)
         with self.lock, self.arena:
             launch = self.lowered(self.normal, options=options, trace=trace, after=LAST_OF_ALL)
             return launch, levels(trace, self.steps)

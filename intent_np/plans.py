@@ -12,6 +12,7 @@ from .passes.keep_prefixes import keep_prefixes
 from .passes.keep_states import keep_states, too_long
 from .passes.report_debug import reported
 from .passes.roles import axes, resident_limit
+from .passes.split_reductions import PROCESSORS, found
 from .passes.step_members import step_members
 from .rules.magnitude import large_indices
 from .rules.simplify import substitute
@@ -84,6 +85,7 @@ def kernel_plan(
         values,
         resident=resident_extents(program),
         short=short_extents(program),
+        split=splitting_calls(program),
         indices=tuple(UNBOUNDED if t is None else expression(t) for t in large_indices(program.effects)),
         workspaces=tuple(tuple(map(expression, v.shape)) for v in _workspaces(program)),
     )
@@ -149,6 +151,23 @@ def short_extents(program: Program) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names)) if None not in both else ()
 
 
+def splitting_calls(program: Program) -> tuple[str, ...]:
+    """For each group whose reductions could be split among instances, whether that is worth it, as an expression."""
+    processors = program.target.processors if program.target and program.target.capability else PROCESSORS
+    splits = (found(g) for g in groups(program.effects))
+    worth = (s.pays(processors) for s in splits if s is not None)
+    return tuple(expression(w) for w in worth if not is_const(w, False))
+
+
+def class_options(plan: KernelPlan, holds: VariantClass) -> dict[str, dict[str, Any]]:
+    """The options of passes for a class."""
+    return {
+        "bind_class": bound_class(plan, holds),
+        "split_reductions": {"split": holds.split},
+        "lower_to_triton": {"index_bits": holds.index_bits},
+    }
+
+
 def bound_class(plan: KernelPlan, holds: VariantClass) -> dict[str, Any]:
     """The options of `bind_class` for a class."""
     unit = {name: dim for name, dim in holds.unit if dim is not None}
@@ -170,7 +189,8 @@ def arguments(launch: Launch) -> tuple[Argument, ...]:
         elif isinstance(a, CopyArgument):
             out.append(Argument(a.name, "copy", a.view.source, types[a.name]))
         elif isinstance(a, WorkspaceArgument):
-            out.append(Argument(a.name, "workspace", expression(a.size), types[a.name]))
+            kind: Any = "counter" if a.zeroed else "workspace"
+            out.append(Argument(a.name, kind, expression(a.size), types[a.name]))
         else:
             out.append(Argument(a.name, "scalar", expression(a.value), types[a.name]))  # type: ignore[attr-defined]
     return tuple(out)

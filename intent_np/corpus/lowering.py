@@ -86,7 +86,7 @@ def lower(entry: Entry, observe: Callable[[Any, Any], None] | None = None) -> tu
 def prepared(entry: Entry) -> tuple[Any, dict[str, Any]]:
     """The compilation of an entry, and the options of its passes for the arrays that `lower` is for."""
     from intent_np.compiler import Compilation, CompileOptions
-    from intent_np.plans import bound_class
+    from intent_np.plans import class_options
     from intent_np.runtime.examples import class_of
     from intent_np.target import SM_90
     from intent_np.testing.checked import extent_names
@@ -96,7 +96,7 @@ def prepared(entry: Entry) -> tuple[Any, dict[str, Any]]:
     options: dict[str, Any] = {}
     if entry.sizes or not extent_names(entry.kernel):
         holds = class_of(plan, entry.sizes[0] if entry.sizes else {})
-        options = {"bind_class": bound_class(plan, holds), "lower_to_triton": {"index_bits": holds.index_bits}}
+        options = class_options(plan, holds)
     return compilation, options
 
 

@@ -28,7 +28,7 @@ from ..terms.blocked import (
     member,
 )
 from ..terms.core import children, inherit, replace, walk
-from ..terms.grouped import GROUPED, GroupedProgram
+from ..terms.grouped import GROUPED, GroupedProgram, Last
 from ..terms.index import AxisLike, Value, conjunction, const, lt, select
 from ..terms.normal import (
     Carry,
@@ -110,6 +110,8 @@ class _Blocking:
                 return self._store(node(t.rebuild(self.done)))  # type: ignore[attr-defined]
             case Update():
                 return self._update(t)
+            case Last(along, effects):
+                return Last(self.of(along), tuple(self.done[e] for e in effects))
             case Found():
                 return Found(self.updates[t.update])
             case Slice() | Tile() | Whole():

@@ -142,7 +142,7 @@ def block_extents(group: Group, walked: Iterable[Axis] = ()) -> tuple[dict[Axis,
         chosen = _reduced(group, every, resident) | pairs
     else:
         chosen = _pointwise(group)
-    extents = {a: resident.get(a) or chosen.get(a, 1) for a in every}
+    extents = {a: resident.get(a) or a.block or chosen.get(a, 1) for a in every}  # a pass may have decided on some
     most = LARGEST if group.workset or contracts else ALONE
     for together in held_together(group):
         _fit(together, extents, resident, carried, most)

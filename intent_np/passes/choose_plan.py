@@ -11,8 +11,8 @@ from typing import Any
 
 from ..errors import Remark, error
 from ..permissions import lines_below, note
-from ..terms.core import arena, replace
-from ..terms.grouped import GROUPED, Group, GroupedProgram
+from ..terms.core import arena, contains, replace
+from ..terms.grouped import GROUPED, Group, GroupedProgram, Last
 from .base import nanopass
 from .online import promised_finite
 
@@ -58,6 +58,9 @@ def choose_plan(
     together = False  # whether a maximum is rescaled as it grows
     parameters = program.parameters
     for g in program.groups:
+        if contains(g, Last):  # what its instances do alone, and what is left to one of them, is decided
+            groups.append(g)
+            continue
         given = (g, program.permissions, processors)
         try:
             found = choose.decide(*given, "egraph" if policy == "auto" else policy, sizes, bounds)

@@ -22,7 +22,7 @@ from ..terms.normal import Coord, View
 from .base import nanopass
 from .copy_first import with_copies
 from .emit_effects import ReadLate
-from .emit_loops import OrderedLoops
+from .emit_last import Tickets
 from .emit_names import PROGRAM
 from .lower_buffers import extent
 from .scopes import extents_used
@@ -78,11 +78,13 @@ def dispatched(groups: list[Instances]) -> Instances:
     return Instances((first,), (number,), tuple(body), 1)
 
 
-class _Emitter(OrderedLoops):
+class _Emitter(Tickets):
     def __init__(self, program: BlockedProgram) -> None:
         super().__init__(program)
         self.program = program
         self.based = {b.axis for b in find(program, Base)}
+        self.counters = []
+        self.space: list[tuple[Any, Any, Var]] = []
 
     def kernel(self) -> Kernel:
         program = self.program
@@ -91,10 +93,14 @@ class _Emitter(OrderedLoops):
         physical = {p.name: p for p in find((*body, *grid), Physical)}
         tiles = [a.size.name for g in program.groups for a in g.space if isinstance(a, Tile)]
         ordered = tuple(physical[n] for n in dict.fromkeys([*tiles, *physical]))
-        parameters = tuple(dict.fromkeys((*program.parameters, *extents_used((*grid, *body)))))
+        own = (*program.parameters, *self.counters)
+        parameters = tuple(dict.fromkeys((*own, *extents_used((*grid, *body)))))
         return Kernel(
             program.name, ordered, parameters, grid, coordinates, body, grouping, program.permissions, program.target
         )  # fmt: skip
+
+    def instances(self) -> list[tuple[Any, Any, Var]]:
+        return self.space
 
     def group(self, group: BlockedGroup) -> Instances:
         """The statements of an execution group, in names of its own."""
@@ -115,5 +121,6 @@ class _Emitter(OrderedLoops):
                 start = node(add(mul(var, a.size), lo)) if not is_const(lo, 0) else mul(var, a.size)  # type: ignore[attr-defined]
                 self.root.done[Base(a)] = self.let(start, label + "0", self.root) if a in self.based else start
             coordinates.append(var)
+        self.space = list(zip(group.space, grid, coordinates, strict=True))
         self.effects(group.effects)
         return Instances(tuple(grid), tuple(coordinates), tuple(self.root.body), group.grouping)

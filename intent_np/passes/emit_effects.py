@@ -16,6 +16,7 @@ from ..terms.blocked import Base, BlockedProgram, Loop, Perform, Point, Segment,
 from ..terms.core import arena, find, inherit, replace, walk
 from ..terms.dtypes import index
 from ..terms.gpu import Broadcast, Fetch, For, Full, Let, Sync, Var, variable
+from ..terms.grouped import Last
 from ..terms.index import add, apply, const, is_const, is_op, mul, sub
 from ..terms.invariant import invariant_loops
 from ..terms.normal import Carry, Load, Proj, Recur, Store, Update, View, builtin_name
@@ -46,6 +47,10 @@ class Effects(Values):
     def recur(self, e: Recur) -> None:
         """Perform an ordered loop."""
 
+    @abstractmethod
+    def last(self, e: Last) -> None:
+        """Perform what the last of some instances does."""
+
     def effects(self, effects: tuple[Any, ...], values: tuple[Any, ...] = ()) -> None:
         """Perform effects in order.  What later ones, or the values behind them, read as it was before is read first:
         loads and loops without effects move in front of the store, a loop with effects is performed ahead of it."""
@@ -58,10 +63,11 @@ class Effects(Values):
             earlier: set[Any] = set()  # the names of what effects that are not ready may change
             blocked: Any = None
             # what stands behind an ordered loop may need its results
-            first = isinstance(rest[0], Recur)
-            for e in rest[:1] if first else takewhile(lambda e: not isinstance(e, (Sync, Recur)), rest):
+            first = isinstance(rest[0], (Recur, Last))
+            for e in rest[:1] if first else takewhile(lambda e: not isinstance(e, (Sync, Recur, Last)), rest):
                 # an ordered loop reads what was there before it, of what it stores itself, before it begins
-                old = self._read_later(e, (*(x for x in rest if x is not e or first), *values))
+                own = isinstance(e, Recur)
+                old = self._read_later(e, (*(x for x in rest if x is not e or own), *values))
                 if all(old.values()) and not (earlier and {s.view.name for s in self._changing(e)} & earlier):
                     break
                 blocked = blocked or next((t for t, possible in old.items() if not possible), None)
@@ -110,6 +116,9 @@ class Effects(Values):
             return
         if isinstance(e, Recur):
             self.recur(e)
+            return
+        if isinstance(e, Last):
+            self.last(e)
             return
         if isinstance(e, Update):
             self._update(e)

@@ -218,7 +218,8 @@ class _Lowering:
         if isinstance(var.dtype, tuple) or self._unpacked(var, value):
             return []  # bound where the tuple was unpacked
         e = self.values.lower(value)
-        self.mark(var, self.values.is_nonnegative(value) and var not in self.carried)
+        once = var not in self.carried
+        self.mark(var, once and self.values.is_nonnegative(value), once and self.values.is_positive(value))
         if var in self.carried:
             e = self.values.tensor(e)
             if var.dtype is index:
@@ -231,9 +232,10 @@ class _Lowering:
     def _named(self, hint: str, dtype: DType, shape: Any) -> Name:
         return Name(self.fresh.fresh(hint), dtype, shape)
 
-    def mark(self, var: Var, nonnegative: bool) -> None:
+    def mark(self, var: Var, nonnegative: bool, positive: bool = False) -> None:
         """Note what is known of a name from here on; in another body it may have been known to be something else."""
-        (self.values.nonnegative.add if nonnegative else self.values.nonnegative.discard)(var)
+        for known, holds in ((self.values.nonnegative, nonnegative), (self.values.positive, positive)):
+            (known.add if holds else known.discard)(var)
 
     def bind(self, var: Var, value: Expr) -> Statement:
         """Assign to the name of a gpu variable, which is made at its first assignment."""

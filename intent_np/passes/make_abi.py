@@ -37,7 +37,9 @@ def make_abi(function: Function) -> Launch:
 def _argument(p: Parameter, views: dict[str, View]) -> Argument:
     match p.source:
         case View(mode="workspace") as view:
-            return WorkspaceArgument(p.name, view, size(view), ALLOCATED)
+            return WorkspaceArgument(p.name, view, size(view), False, ALLOCATED)
+        case View(mode="counter") as view:
+            return WorkspaceArgument(p.name, view, size(view), True, ALLOCATED)
         case View(mode="copy") as view:
             return CopyArgument(p.name, view, power_of_two(view.aligned))
         case View() as view:

@@ -48,6 +48,7 @@ from .order_programs import order_programs
 from .rebind_carries import rebind_carries
 from .report_debug import report_debug
 from .share_traversals import share_traversals
+from .split_reductions import split_reductions
 from .spread_members import spread_members
 from .stage_stores import stage_stores
 from .step_algebra import fold_exponentials, scale_out_of_maximum
@@ -72,6 +73,7 @@ PIPELINE: tuple[Pass, ...] = (
     form_groups,
     # grouped
     spread_members,
+    split_reductions,
     choose_plan,
     online,
     expand_contractions,

@@ -21,7 +21,7 @@ from ..terms.blocked import (
     scoped,
 )
 from ..terms.core import children, inherit, named, replace, walk
-from ..terms.grouped import Sync
+from ..terms.grouped import Last, Sync
 from ..terms.normal import Carry, Final, Load, Proj, Recur, Store
 from ..terms.ordered import in_order
 from ..terms.updates import Found, Update
@@ -82,6 +82,8 @@ def _needs(effects: Iterable[Any], turns: frozenset[Any] = frozenset()) -> dict[
     for e in effects:
         if isinstance(e, Recur):
             found |= _needs(e.effects, turns | {e.turn})
+        elif isinstance(e, Last):
+            found |= _needs(e.effects, turns)
         inner = e
         while isinstance(inner, Traverse):
             found[inner] = inner.needs | turns
@@ -177,7 +179,7 @@ class _Cohorts:
                 self.done[t] = inherit(t, self.done[t.value][t.position])
             else:
                 new = node(t.rebuild(self.done))  # type: ignore[attr-defined]
-                if isinstance(new, Recur):
+                if isinstance(new, (Recur, Last)):
                     new = replace(new, effects=tuple(dict.fromkeys(new.effects)))
                 self.done[t] = inherit(t, new)
         return self.done[root]

@@ -53,6 +53,7 @@ class Values:
     names:        what each gpu name stands for
     tuples:       the names of a tuple value's components
     nonnegative:  gpu names that are never below zero
+    positive:     those that are above zero
     """
 
     def __init__(self, order: tuple[Physical, ...], held: DType, fresh: Names) -> None:
@@ -60,6 +61,7 @@ class Values:
         self.names: dict[Var, Expr] = {}
         self.tuples: dict[Value, tuple[Name, ...]] = {}
         self.nonnegative: set[Var] = set()
+        self.positive: set[Var] = set()
         self.parameters: dict[Any, Parameter] = {}
         self.helpers: dict[Any, Helper] = {}
         self.arguments: dict[Arg, Expr] = {}
@@ -216,8 +218,22 @@ class Values:
 
     def is_natural(self, dividend: Value, divisor: Value) -> bool:
         """Whether a quotient of indices is one of natural numbers, by one that is not zero."""
-        positive = isinstance(divisor, Physical) or (isinstance(divisor, Const) and self.is_nonnegative(divisor))
-        return divisor.type is index and positive and not is_const(divisor, 0) and self.is_nonnegative(dividend)
+        return divisor.type is index and self.is_positive(divisor) and self.is_nonnegative(dividend)
+
+    def is_positive(self, v: Value) -> bool:
+        """Whether an index is certainly above zero."""
+        match v:
+            case Const(value):
+                return bool(value > 0)
+            case Physical():
+                return True
+            case Var():
+                return v in self.positive
+            case Apply(op, args) if op.name == "maximum":
+                return any(self.is_positive(a) for a in args)
+            case Apply(op, args) if op.name in ("mul", "minimum"):
+                return v.type is index and all(self.is_positive(a) for a in args)
+        return False
 
     def is_nonnegative(self, v: Value) -> bool:
         """Whether an index is certainly not below zero."""

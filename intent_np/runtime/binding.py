@@ -46,7 +46,8 @@ class Call:
         known = self._known()
         indices = tuple(expression(text)(known) for text in self.kernel.indices)
         own = tuple(tuple(expression(text)(known) for text in shape) for shape in self.kernel.workspaces)
-        return CallFacts(views, self.extents, indices, own)
+        split = any(expression(text)(known) for text in self.kernel.split)
+        return CallFacts(views, self.extents, indices, own, split)
 
     def values(self) -> dict[str, int]:
         """What expressions may name: extents, integer scalars, and strides in elements as `x_s0`."""

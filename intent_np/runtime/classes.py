@@ -24,16 +24,21 @@ registers, whether an offset fits in 32 bits.  What was measured on an H200 deci
   takes .044 ms in blocks of 16 x 64 and .083 in those of a square product.  At most 16, 64 and 128 rows (or columns)
   are classes of their own: .046, .045 and .048 ms.
 
+* One instance reads at a hundredth of the speed of the device.  Where a call has too few of them for half of the
+  processors, and each would go through many members, they share these (`passes.split_reductions`).  What that costs the
+  others would notice, so that it is a class of its own.
+
 Facts are joint over the views of a kernel, so that classes do not multiply.  The limits are the guarantee: a kernel
 has at most `LAYOUT_LIMIT` variants (one that contracts, for each class of its resident and short extents), or one for
-each power of two up to its longest resident row; beyond, a call takes the most specific variant that is right for it.
+each power of two up to its longest resident row, and as many again that are split; beyond, a call takes the most
+specific variant that is right for it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from intent_np.runtime.plan import KernelPlan, VariantClass, VariantPlan, ViewPlan, generic_class
@@ -93,13 +98,14 @@ class ViewFacts:
 
 @dataclass(frozen=True, slots=True)
 class CallFacts:
-    """What decides the class of a call: the arrays by view, the extents by name, bounds of index arithmetic, and the
-    extents of memory of the kernel's own."""
+    """What decides the class of a call: the arrays by view, the extents by name, bounds of index arithmetic, the
+    extents of memory of the kernel's own, and whether few instances would go through many members."""
 
     views: Mapping[str, ViewFacts]
     extents: Mapping[str, int]
     indices: tuple[int, ...] = ()
     workspaces: tuple[tuple[int, ...], ...] = ()
+    split: bool = False
 
     def fits_32_bits(self, slack: int) -> bool:
         """Whether every extent and index, and every offset of lanes up to `slack` past an extent, is below 2^31."""
@@ -114,14 +120,15 @@ def classify(kernel: KernelPlan, facts: CallFacts) -> VariantClass:
     # contraction it may be the aligned side of an operand.
     units = {view.name: facts.views[view.name].unit(not kernel.contracts) for view in kernel.views}
     deciding = [view for view in kernel.views if view.operand or not kernel.contracts]
+    of_any_layout = replace(generic_class(kernel), split=facts.split)
     if kernel.contracts and any(units[view.name] is None for view in deciding):
-        return generic_class(kernel)
+        return of_any_layout
     levels = CONTRACTING_ALIGNMENTS if kernel.contracts else STREAMING_ALIGNMENTS
     align = next((level for level in levels if _aligned(deciding, units, facts, level)), 1)
     loose: tuple[str, ...] = ()
     if kernel.contracts:
         if align == 1 and all(units[view.name] in view.summed for view in deciding):
-            return generic_class(kernel)
+            return of_any_layout
         others = [view for view in kernel.views if not view.operand]
         units |= {one.name: None for one in others if units[one.name] != len(one.shape) - 1}
         known = [view for view in others if units[view.name] is not None]
@@ -138,6 +145,7 @@ def classify(kernel: KernelPlan, facts: CallFacts) -> VariantClass:
         bucket=tuple(sorted([*rows, *_short(kernel, facts)])),
         index_bits=32 if facts.fits_32_bits(_SLACK) else 64,
         loose=loose,
+        split=facts.split,
     )
 
 
@@ -154,6 +162,7 @@ def covers(holds: VariantClass, kernel: KernelPlan, facts: CallFacts, slack: int
         all(facts.extents[name] % by == 0 for name, by in holds.divisible)
         and all(bound is None or facts.extents[name] <= bound for name, bound in holds.bucket)
         and (holds.index_bits == 64 or facts.fits_32_bits(slack))
+        and (facts.split or not holds.split)
     )
 
 
@@ -161,6 +170,7 @@ def specificity(holds: VariantClass) -> tuple[int, ...]:
     """Orders classes that cover one call: the greatest is taken."""
     bounds = [bound for _, bound in holds.bucket]
     return (
+        int(holds.split),
         sum(dim is not None for _, dim in holds.unit),
         sum(bound is not None for bound in bounds),
         -sum(bound or 0 for bound in bounds),
@@ -193,7 +203,8 @@ def has_room(kernel: KernelPlan, wanted: VariantClass, existing: Iterable[Varian
     A kernel with resident rows may have as many as there are powers of two up to its longest row.  Where operands
     are resident (the head of an attention), lengths are few and fixed, and each has its own layouts.
     """
-    held = [one for one in existing if not one.is_generic and not one.copied]  # copies share their device code
+    # copies share their device code
+    held = [one for one in existing if not one.is_generic and not one.copied and one.split is wanted.split]
     if wanted.is_generic:
         return True
     if kernel.contracts:

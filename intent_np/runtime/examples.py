@@ -28,7 +28,8 @@ def class_of(kernel: KernelPlan, example: Any) -> VariantClass:
     for name, size in example.items():
         if size < 0:
             raise error("E006", what=f"the extent {name} can't be {size}", how="give it 0 or more")
-    return classify(kernel, CallFacts(views, dict(example), indices))
+    split = any(expression(text)(scalars | values) for text in kernel.split)
+    return classify(kernel, CallFacts(views, dict(example), indices, split=split))
 
 
 def _contiguous(view: ViewPlan, values: Mapping[str, int]) -> ViewFacts:

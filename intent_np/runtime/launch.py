@@ -99,6 +99,15 @@ class Block(NamedTuple):
     address: int
 
 
+class Piece(NamedTuple):
+    """Memory of a launch's own: its name, the slot of its address, and bytes, of zeros or of anything."""
+
+    name: str
+    slot: int
+    size: int
+    zeroed: bool = False
+
+
 class Launch:
     """A resolved call pattern; call it with the values of the parameters, pointers and scalars in order."""
 
@@ -179,7 +188,7 @@ class Launch:
     def _plan_slots(self, layout: Layout, values: Mapping[str, int], reaches: Mapping[str, tuple[int, int]]) -> None:
         """Decide which slot each argument of the device function reads, and the constant slots."""
         self._constants: list[int] = []
-        self._sizes: list[tuple[str, int, int]] = []  # name, slot and bytes of each workspace
+        self._sizes: list[Piece] = []
         self._originals: dict[int, tuple[int, int, int]] = {}  # of those that are copies: slot, begin and bytes
         self._order: list[int] = []
         first = len(layout.slots)
@@ -189,14 +198,15 @@ class Launch:
             return first + len(self._constants) - 1
 
         for argument in self.variant.arguments:
-            if argument.kind == "workspace":
+            if argument.kind in ("workspace", "counter"):
                 slot = constant(0)
-                self._sizes.append((argument.name, slot, max(0, expression(argument.source)(values))))
+                size = max(0, expression(argument.source)(values))
+                self._sizes.append(Piece(argument.name, slot, size, argument.kind == "counter"))
             elif argument.kind == "copy":
                 slot = constant(0)
                 begin, end = reaches[argument.source]
                 self._originals[slot] = layout.slots[argument.source], begin, end - begin
-                self._sizes.append((argument.name, slot, end - begin + _RESIDUE))
+                self._sizes.append(Piece(argument.name, slot, end - begin + _RESIDUE))
             elif argument.source in layout.slots:
                 slot = layout.slots[argument.source]
             else:
@@ -204,7 +214,7 @@ class Launch:
             self._order.append(slot)
         scratch = constant(0)
         if self.variant.scratch_bytes:
-            self._sizes.append((_SCRATCH, scratch, self.variant.scratch_bytes * self.programs))
+            self._sizes.append(Piece(_SCRATCH, scratch, self.variant.scratch_bytes * self.programs))
         self._order += [scratch, constant(0)]
         self._first = first
 
@@ -296,8 +306,8 @@ class Launch:
     def _reserve(self, stream: int, block: Block, workspaces: Workspaces) -> list[Memory]:
         """Give a block the workspaces of a launch."""
         held = []
-        for name, slot, size in self._sizes:
-            memory = workspaces.memory(self._driver, name, self.device, stream, size)
+        for name, slot, size, zeroed in self._sizes:
+            memory = workspaces.memory(self._driver, name, self.device, stream, size, zeroed)
             block.memory[slot] = memory.pointer
             held.append(memory)
         return held
@@ -348,7 +358,7 @@ class Launch:
             "Out of memory": "each point of the call has buffers of its own, and there are too many for the device",
         }
         likely = next((cause for word, cause in causes.items() if word in text), "")
-        own = sum(size for _, _, size in self._sizes)
+        own = sum(piece.size for piece in self._sizes)
         found = f"grid {self.programs}, block {self.threads}, {self.variant.shared_bytes} bytes of shared memory"
         return error(
             "E604",

@@ -80,6 +80,8 @@ class KernelPlan:
     indices:         bounds of index arithmetic beyond extents and addresses, which narrow offsets have to hold
     workspaces:      extents of the memory of the kernel's own, which they have to reach
     short:           extents of axes of a matrix product: that there are few members is part of the class
+    split:           expressions, 1 where a call has few instances that go through many members: whether any is, is part
+                     of the class
     """
 
     name: str
@@ -89,6 +91,7 @@ class KernelPlan:
     indices: tuple[str, ...] = ()
     workspaces: tuple[tuple[str, ...], ...] = ()
     short: tuple[str, ...] = ()
+    split: tuple[str, ...] = ()
 
     @functools.cached_property
     def views(self) -> tuple[ViewPlan, ...]:
@@ -121,6 +124,7 @@ class VariantClass:
                  view without one is aligned to its elements only, and so are those in `loose`
     divisible:   extent -> what is known to divide it; absent is 1
     bucket:      resident extent -> its largest value, or None: any length; absent for a short one that is long
+    split:       reductions are split among instances, of which there would be few
     index_bits:  32 when every offset and extent fits a signed 32-bit integer, else 64
     copied:      inputs that share memory with an output in a way that the device code is not made for: the host
                  copies them before the launch.  All other inputs are disjoint from every output, or are the same
@@ -134,6 +138,7 @@ class VariantClass:
     index_bits: Literal[32, 64] = 64
     loose: tuple[str, ...] = ()
     copied: tuple[str, ...] = ()
+    split: bool = False
 
     def unit_of(self, view: str) -> int | None:
         return dict(self.unit)[view]
@@ -156,13 +161,14 @@ class VariantClass:
         parts = [f"a{self.align}"]
         parts += [f"{view}{'_' if dim is None else dim}{'e' if view in self.loose else ''}" for view, dim in self.unit]
         parts += [f"{extent}{'long' if bound is None else bound}" for extent, bound in self.bucket]
+        parts += ["split"] if self.split else []
         return "-".join(parts) + ("-i64" if self.index_bits == 64 else "") + copies
 
     @property
     def is_generic(self) -> bool:
         """Whether it holds for every call; for every one that needs these copies."""
         unknown = all(dim is None for _, dim in self.unit) and all(bound is None for _, bound in self.bucket)
-        return unknown and self.index_bits == 64 and not self.divisible
+        return unknown and self.index_bits == 64 and not self.divisible and not self.split
 
 
 def generic_class(kernel: KernelPlan) -> VariantClass:
@@ -178,13 +184,13 @@ class Argument:
     """One runtime argument of the device function.
 
     kind:    `pointer` to the view `source`; `copy`: to a copy of the view `source` that is made before each launch;
-             `workspace`: to `source` bytes (an expression) of the kernel's own, of any contents; `scalar`: the
-             expression or float parameter `source`
+             `workspace`: to `source` bytes (an expression) of the kernel's own, of any contents; `counter`: of zeros,
+             as every launch leaves them; `scalar`: the expression or float parameter `source`
     type:    as Triton spells it: `*fp16`, `i32`, `fp32`
     """
 
     name: str
-    kind: Literal["pointer", "copy", "scalar", "workspace"]
+    kind: Literal["pointer", "copy", "scalar", "workspace", "counter"]
     source: str
     type: str
 

@@ -21,20 +21,20 @@ class Workspaces:
 
     def __init__(self, *, prepared: bool = False) -> None:
         self._prepared = prepared
-        self._held: dict[tuple[str, int, int], tuple[int, Memory]] = {}
+        self._held: dict[tuple[str, bool, int, int], tuple[int, Memory]] = {}
 
-    def memory(self, driver: Driver, name: str, device: int, stream: int, size: int) -> Memory:
+    def memory(self, driver: Driver, name: str, device: int, stream: int, size: int, zeroed: bool = False) -> Memory:
         """At least `size` bytes, for one launch on `stream`: hold them until it is there.  They were zeroed when they
-        were allocated, unless there are more than `KEPT`."""
-        key = name, device, -1 if self._prepared else stream
+        were allocated, unless there are more than `KEPT`; `zeroed` ones, which launches leave so, always were."""
+        key = name, zeroed, device, -1 if self._prepared else stream
         held, memory = self._held.get(key, (-1, None))
         if memory is None or held < size:
-            if size > KEPT and not self._prepared:
+            if size > KEPT and not (self._prepared or zeroed):
                 return driver.allocate(size, device, stream)
             memory = driver.zeros(max(size, 1), device, stream)
             self._held[key] = size, memory
         return memory
 
     def clear(self) -> None:
-        """Forget all memory: after an error its contents are unknown."""
+        """Forget all memory: after an error its contents are unknown, and zeros may be none any more."""
         self._held.clear()

@@ -90,8 +90,8 @@ class View(Memory):
     """A parameter in memory.  `aligned`: bytes that divide its address and every stride that is not 1; `finite`: the
     caller promises neither NaN nor infinity; `same`: views that may be the very array that this one is: those of its
     alias group, and behind `find_in_place` those for which that is proved.  A `workspace` is memory of the kernel's
-    own, a `copy` is one of the view `source`, made before the launch; a `report` comes zeroed, is added to, and is read
-    by the host behind the launch."""
+    own, a `counter` such memory that every launch finds, and leaves, full of zeros; a `copy` is one of the view
+    `source`, made before the launch; a `report` comes zeroed, is added to, and is read by the host behind the launch."""
 
     name: str
     mode: str
@@ -109,7 +109,7 @@ class View(Memory):
     binds = True
 
     def infer(self) -> DType:
-        if self.mode not in ("in", "out", "inout", "workspace", "copy", "report"):
+        if self.mode not in ("in", "out", "inout", "workspace", "counter", "copy", "report"):
             raise TypeError(f"unknown view mode {self.mode}")
         if (self.mode == "copy") is not bool(self.source):
             raise TypeError(f"{self.name} is a {self.mode} view of {self.source or 'nothing'}")

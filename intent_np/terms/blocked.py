@@ -13,7 +13,7 @@ from typing import Any
 
 from .core import NO_AXES, Term, children, term, walk
 from .dtypes import DType, index
-from .grouped import GROUPED, Group, GroupedProgram
+from .grouped import GROUPED, Group, GroupedProgram, settled
 from .index import AxisLike, Const, Physical, Value, is_const, lt
 from .normal import (
     Axis,
@@ -298,5 +298,5 @@ BLOCKED = GROUPED.extend(
     add=(Physical, Tile, Point, Slice, Whole, Base, Fold, Traverse, Running, Segment, Loop, Perform, BlockedGroup,
     BlockedProgram),
     remove=(Group, GroupedProgram, Region), about=__doc__ or "",
-    rules=(closed_regions, addressed, states_in_loops, only_fragments),
+    rules=(closed_regions, addressed, states_in_loops, settled, only_fragments),
 )  # fmt: skip

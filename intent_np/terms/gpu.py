@@ -28,7 +28,7 @@ from .blocked import (
 )
 from .core import NO_AXES, Literal, Term, find, term, walk
 from .dtypes import DType, bool_, index
-from .grouped import Sync
+from .grouped import Last, Sync
 from .index import AxisLike, Physical, Value
 from .normal import (
     Axis,
@@ -359,7 +359,7 @@ GPU = BLOCKED.extend(
     "gpu", root=Kernel, about=__doc__ or "",
     add=(Var, Range, Full, Broadcast, ContractInto, Let, Fetch, For, While, If, Dispatch, Kernel),
     remove=(Axis, Part, Coord, Contract, Tile, Point, Slice, Whole, Base, Fold, Traverse, Turn, Carry, Final, Recur,
-    Running, Segment, Loop, Perform, Found, BlockedGroup, BlockedProgram),
+    Running, Segment, Loop, Perform, Found, Last, BlockedGroup, BlockedProgram),
     rules=(closed_regions, addressed, scalar_control, defined_before_use, lanes_agree),
 )  # fmt: skip
 

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from .core import NO_AXES, Term, find, term
-from .index import Extent, Param, Physical
+from .index import AxisLike, Extent, Param, Physical
 from .normal import (
     NORMAL,
     Axis,
     Begin,
+    Coord,
     Effect,
     Load,
     Program,
@@ -42,6 +43,16 @@ class Sync(Effect):
 
     def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
         return NO_AXES, NO_AXES if self.turn is None else frozenset((self.turn,))
+
+
+@term
+class Last(Effect):
+    """What the last of the instances along an axis does, when all of them have done what stands before.  It sees what
+    they stored; which one it is, is open, what it does is not."""
+
+    along: AxisLike
+    effects: tuple[Effect, ...]
+    syntax = "last along {along} {{{effects:block}}}"
 
 
 @term
@@ -91,6 +102,8 @@ def synced(program: GroupedProgram) -> Iterator[str]:
                 yield from block(e.effects, own, e.yields)
                 yield from loads((*e.inits, e.turn), own)
                 yield from loads((e.condition,) if e.condition is not None else (), own | set(e.effects))
+            elif isinstance(e, Last):
+                yield from block(e.effects, own)
             else:
                 yield from loads((e,), own)
         yield from loads(behind, own)
@@ -105,21 +118,46 @@ def synced(program: GroupedProgram) -> Iterator[str]:
 
 
 def covered(program: GroupedProgram) -> Iterator[str]:
-    """A store's address varies along every workset axis, else instances conflict; an update is performed over each."""
-    for g in program.groups:
-        for u in find(g.effects, Update):
-            for a in g.workset:
+    """A store's address varies along every workset axis, else instances conflict; an update is performed over each.
+    What the last along one of them does, one does for all."""
+
+    def each(effects: tuple[Any, ...], workset: tuple[Any, ...]) -> Iterator[str]:
+        alone = [e for e in effects if isinstance(e, Last)]
+        for e in alone:
+            yield from each(e.effects, tuple(a for a in workset if a is not e.along))
+        rest = tuple(e for e in effects if not isinstance(e, Last))
+        for u in find(rest, Update):
+            for a in workset:
                 if a not in u.over:
                     yield f"instances along {a} would all perform: {u}"
-        for e in find(g.effects, Store):
-            for a in g.workset:
-                if not any(a in varying(i) for i in e.index):
-                    yield f"instances along {a} would write the same element: {e}"
+        for s in find(rest, Store):
+            for a in workset:
+                if not any(a in varying(i) for i in s.index):
+                    yield f"instances along {a} would write the same element: {s}"
+
+    for g in program.groups:
+        yield from each(g.effects, g.workset)
+
+
+def settled(program: Any) -> Iterator[str]:
+    """What the last of some instances does stands behind all else, and is the same whichever of them it is."""
+    for g in program.groups:
+        inside = g.effects[-1:] if g.effects and isinstance(g.effects[-1], Last) else ()
+        for e in find(g.effects, Last):
+            if e not in inside:
+                yield f"something stands behind what the last of some instances does: {e}"
+        for e in inside:
+            space = g.workset if isinstance(g, Group) else g.space
+            if e.along not in space:
+                yield f"{e.along} is no axis of instances: {e}"
+            for t in find(e.effects, Coord):
+                if t.axis is e.along:
+                    yield f"{t}, which differs between those that may be the last: {e}"
 
 
 GROUPED = NORMAL.extend(
-    "grouped", root=GroupedProgram, add=(Sync, Group, GroupedProgram), remove=(Program, Begin), about=__doc__ or "",
-    rules=(closed_regions, addressed, states_in_loops, launch_visible, covered, synced),
+    "grouped", root=GroupedProgram, add=(Sync, Last, Group, GroupedProgram), remove=(Program, Begin),
+    about=__doc__ or "", rules=(closed_regions, addressed, states_in_loops, launch_visible, covered, settled, synced),
 )  # fmt: skip
 
-__all__ = ["GROUPED", "Extent", "Group", "GroupedProgram", "Param", "Physical", "Sync"]
+__all__ = ["GROUPED", "Extent", "Group", "GroupedProgram", "Last", "Param", "Physical", "Sync"]

@@ -36,13 +36,15 @@ class PointerArgument(Argument):
 
 @term
 class WorkspaceArgument(Argument):
-    """The address of memory of the kernel's own, which the host provides: `size` bytes of any contents."""
+    """The address of memory of the kernel's own, which the host provides: `size` bytes of any contents, or `zeroed`, as
+    every launch leaves them."""
 
     name: str
     view: View
     size: Value
+    zeroed: bool = False
     divisibility: int = 1
-    syntax = "workspace {name} of {view} with {size} bytes{ divisible by |divisibility|}"
+    syntax = "workspace {name} of {view} with {size} bytes{ zeroed|zeroed|}{ divisible by |divisibility|}"
 
 
 @term

@@ -131,10 +131,9 @@ def loops(effects: Any) -> Iterator[Recur]:
 
 
 def in_order(effects: Any) -> Iterator[Effect]:
-    """These effects in order, each loop behind what it performs."""
+    """These effects in order, each that performs others behind them."""
     for e in effects:
-        if isinstance(e, Recur):
-            yield from in_order(e.effects)
+        yield from in_order(getattr(e, "effects", ()))
         yield e
 
 

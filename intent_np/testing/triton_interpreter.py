@@ -90,7 +90,7 @@ def interpret(
     views = {a.view.name: a.view for a in launch.arguments if isinstance(a, PointerArgument)}
     values = {**constants(launch), **bindings(launch, arrays), **(scalars or {})}
     own = {
-        a.view.name: np.full(max(0, evaluate(a.size, values)), POISON, np.uint8)
+        a.view.name: np.full(max(0, evaluate(a.size, values)), 0 if a.zeroed else POISON, np.uint8)
         for a in launch.arguments
         if isinstance(a, WorkspaceArgument)
     }

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..backends.reference.checking_poison import span_of
 from ..errors import CheckError, IntentError, Span, error
-from ..plans import bound_class
+from ..plans import class_options
 from ..runtime.binding import bind
 from ..runtime.classes import classify
 from ..runtime.plan import KernelPlan, VariantClass
@@ -95,8 +95,10 @@ def wanted_of(
 def classes_of(plan: KernelPlan, given: Arguments) -> Iterator[LaunchClass]:
     """The class of a call, as a variant is compiled for it; and all calls, in blocks so small that loops have tails."""
     holds: VariantClass = classify(plan, bind(plan, tuple(given.values())).facts())
-    yield LaunchClass(f"for {holds.name}", lambda program: {"bind_class": bound_class(plan, holds)})
+    yield LaunchClass(f"for {holds.name}", lambda program: class_options(plan, holds))
     yield CLASSES["small blocks"]
+    if plan.split:  # for calls that are too large to execute
+        yield CLASSES["in parts"]
 
 
 def _told(found: Validation, call: str, made: Stages) -> IntentError:

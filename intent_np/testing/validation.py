@@ -66,6 +66,11 @@ def _in_small_blocks(p: Any) -> Options:
     return {"block_axes": {"sizes": dict.fromkeys({arena().names.get(a, "i") for a in find(p, Axis)}, SMALL)}}
 
 
+def _in_parts(p: Any) -> Options:
+    """Reductions split among instances, a few members each."""
+    return _in_small_blocks(p) | {"split_reductions": {"split": True, "parts": 5, "members": 8}}
+
+
 CLASSES = {
     c.name: c
     for c in (
@@ -74,6 +79,7 @@ CLASSES = {
         LaunchClass("bounded", _bounded, most=256),
         LaunchClass("small blocks", _in_small_blocks),
         LaunchClass("whole blocks", lambda p: _contiguous(p) | _in_small_blocks(p), SMALL, layouts=("contiguous",)),
+        LaunchClass("in parts", _in_parts),
     )
 }
 

@@ -19,7 +19,7 @@ from kernels.broadcast import transpose
 from kernels.matmul import matmul_bias_gelu_f16, matmul_f16, matvec
 from kernels.pointwise import axpby
 from kernels.ragged import grouped_matmul
-from kernels.reductions import col_sum, row_sum
+from kernels.reductions import col_sum, row_sum, sum_all
 from kernels.softmax import softmax
 
 
@@ -61,6 +61,7 @@ STRICT = (
     (softmax, {"M": 64, "N": 512}),
     (softmax, {"M": 64, "N": 20000}),
     (row_sum, {"M": 64, "N": 20000}),
+    (sum_all, {"N": 2**24}),
     (col_sum, {"M": 512, "N": 512}),
     (matvec, {"M": 512, "K": 512}),
     (matmul_f16, {"M": 512, "N": 512, "K": 512}),
@@ -106,6 +107,9 @@ def test_a_pass_that_is_left_out_is_missed(name: str) -> None:
         ("form_groups", "serial", "error"),
         ("spread_members", "rows", 64),
         ("spread_members", "spare", 4),
+        ("split_reductions", "instances", 64),
+        ("split_reductions", "parts", 64),
+        ("split_reductions", "members", 8192),
         ("choose_plan", "policy", "directed"),
         ("choose_plan", "rank", 1),
         ("choose_plan", "sizes", {"N": 1000, "M": 10**6}),
@@ -148,6 +152,7 @@ def test_a_permission_that_nothing_used_is_told(kernel: Any, numerics: str, targ
 def test_all_options_are_tried_here_or_belong_to_the_launch_class() -> None:
     ours = {("bind_class", k) for k in ("unit", "aligned", "bounds", "multiples")} | {("lower_to_triton", "index_bits")}
     ours |= {
+        ("split_reductions", "split"),
         ("choose_plan", "sizes"),
         ("choose_plan", "limits"),
         ("choose_plan", "rank"),

@@ -40,6 +40,28 @@ sn = slice of n by BN
 
 WRONG: list[tuple[Language, str, str]] = [
     (
+        GROUPED,
+        "grouped @p(x, y, z, M, N) {\n  group over (m, n) {\n    last along n {\n      store z[m] = 1.0:f32\n    }\n"
+        "    store y[m, n] = 1.0:f32\n  }\n}",
+        "something stands behind what the last of some instances does: last along n",
+    ),
+    (
+        GROUPED,
+        "grouped @p(x, z, M, N) {\n  group over (m) {\n    last along n {\n      store z[m] = 1.0:f32\n    }\n  }\n}",
+        "axis 0..N is no axis of instances: last along n",
+    ),
+    (
+        GROUPED,
+        "grouped @p(y, M, N) {\n  group over (m, n) {\n    last along n {\n"
+        "      store y[m, n] = 1.0:f32\n    }\n  }\n}",
+        "n, which differs between those that may be the last",
+    ),
+    (
+        GROUPED,
+        "grouped @p(z, M, N) {\n  group over (m, n) {\n    last along n {\n      store z[0] = 1.0:f32\n    }\n  }\n}",
+        "instances along axis 0..M would write the same element: store z[0]",
+    ),
+    (
         NORMAL,
         "program @p(x, z, M, N) {\n  store z[m] = load x[m, n]\n}",
         "the stored value varies along n, where the address does not: store z[m] = (load x[m, n])",

@@ -17,6 +17,10 @@ from ...terms.index import Apply, Cast, Const, Extent, Param, Physical, Stride, 
 from ...terms.normal import View
 
 
+OWN = ("workspace", "counter", "copy", "report")
+"""Modes of views that no caller has to give."""
+
+
 @dataclass(slots=True)
 class Arguments:
     """Arrays by the names of their views, extents and scalars by their own."""
@@ -70,12 +74,12 @@ def bind(program: Any, arrays: Mapping[str, Any], scalars: Mapping[str, Any]) ->
 
     Extents come from the shapes of the arrays, those that stand alone first, then the one that a sum leaves open; or
     from `scalars` where no view shows them.  Workspaces that are not given are allocated, full of NaN or of a number
-    that is no plausible index; copies are made here.
+    that is no plausible index, counters full of zeros; copies are made here.
     """
     leaves = walk(program)
     views: dict[str, View] = {t.name: t for t in leaves if isinstance(t, View)}
     made = Arguments()
-    given = {n: v for n, v in views.items() if v.mode not in ("workspace", "copy", "report") or n in arrays}
+    given = {n: v for n, v in views.items() if v.mode not in OWN or n in arrays}
     for name, view in given.items():
         made.arrays[name] = _array(view, arrays.get(name))
         for d, extent in enumerate(view.shape):
@@ -152,9 +156,8 @@ def _complete(view: View, made: Arguments) -> None:
         return  # of the same elements, wherever they lie
     if view.name not in made.arrays:
         shape, strides = (tuple(int(made.scalar(e)) for e in part) for part in (view.shape, view.strides))
-        made.arrays[view.name] = (
-            np.zeros(shape, storage(view.dtype)) if view.mode == "report" else _garbage(shape, strides, view)
-        )
+        zeroed = view.mode in ("counter", "report")
+        made.arrays[view.name] = np.zeros(shape, storage(view.dtype)) if zeroed else _garbage(shape, strides, view)
     array = made.arrays[view.name]
     for d, extent in enumerate(view.shape):
         _agree(view, d, int(made.scalar(extent)), array)

@@ -30,6 +30,8 @@ class Memory:
     def __init__(self, arguments: Arguments, counters: Counters, shadow: Shadow | None = None) -> None:
         self.arguments, self.counters, self.shadow = arguments, counters, shadow
         self.instances: tuple[int, ...] = ()
+        self.piece: tuple[Sequence[int], Sequence[Array]] = (), ()  # how many there are, and which of them are in hand
+        self.arrived: dict[Any, Array] = {}  # how many have come to what the last of them does
         self.identities: Array | None = None  # number of each instance, for the shadow
         self.snapshots: dict[tuple[str, Any], Array] = {}
         self.found: dict[Update, list[tuple[tuple[Array, ...], Array]]] = {}  # where axes are whole, see `Coordinates`

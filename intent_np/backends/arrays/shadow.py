@@ -19,25 +19,31 @@ NOBODY, MANY = -1, -2
 class _Element:
     """Of each element of a view: the instance that wrote it, the instance that read it, whether it has a value."""
 
-    __slots__ = ("known", "reader", "updater", "writer")
+    __slots__ = ("known", "late", "reader", "updater", "writer")
 
     def __init__(self, view: View, size: int) -> None:
         self.writer = np.full(size, NOBODY, np.int64)
         self.reader = np.full(size, NOBODY, np.int64)
         self.updater = np.full(size, NOBODY, np.int64)
-        self.known = np.full(size, view.mode in ("in", "inout", "report"), np.bool_)
+        self.late = np.zeros(size, np.bool_)  # written by one that had arrived already
+        self.known = np.full(size, view.mode in ("in", "inout", "counter", "report"), np.bool_)
 
 
 class Shadow:
     """Checks the accesses of a run.  `written` are the views that the program stores to; others need no shadow.
 
-    Instances of a program are unordered, so that an element which one writes no other may touch.  With `ordered` the
-    accesses of different effects are ordered (the reference): only one effect's own lanes are held against each other.
+    Instances of a program are unordered, so that an element which one writes no other may touch; but those that arrive
+    at one place: what they did before comes before what later ones do.  With `ordered` the accesses of different
+    effects are ordered (the reference): only one effect's own lanes are held against each other.
     """
 
     def __init__(self, written: set[str], *, ordered: bool = False) -> None:
         self.written, self.ordered = written, ordered
         self.elements: dict[str, _Element] = {}
+        self.places: dict[Any, int] = {}  # numbers of the first of the places of each kind
+        self.place = np.zeros(0, np.int64)  # where each instance arrived, NOBODY where it did not
+        self.turn = np.zeros(0, np.int64)  # the how manyth it was there
+        self.turns: dict[int, int] = {}  # how many have arrived at each place
 
     def next_effect(self) -> None:
         """Forget the writers where effects are ordered."""
@@ -45,6 +51,26 @@ class Shadow:
             for e in self.elements.values():
                 e.writer[:] = NOBODY
                 e.updater[:] = NOBODY
+
+    def arrived(self, kind: Any, who: Array, places: Array) -> None:
+        """Instances arrive at the places of a kind, one after the other."""
+        first = self.places.setdefault(kind, len(self.places) << 32)
+        at = (np.broadcast_to(places, who.shape) + first).reshape(-1)
+        self._reach(int(who.max(initial=-1)) + 1)
+        for instance, place in zip(who.reshape(-1).tolist(), at.tolist(), strict=True):
+            self.turns[place] = self.turn[instance] = self.turns.get(place, 0) + 1
+            self.place[instance] = place
+
+    def _reach(self, size: int) -> None:
+        more = max(0, size - self.place.size)
+        self.place = np.concatenate([self.place, np.full(more, NOBODY, np.int64)])
+        self.turn = np.concatenate([self.turn, np.zeros(more, np.int64)])
+
+    def _before(self, others: Array, who: Array) -> Array:
+        """Whether what each of the others did until it arrived comes before what `who` does now."""
+        self._reach(1 + max(int(others.max(initial=-1)), int(who.max(initial=-1))))
+        met = (others >= 0) & (self.place[others] != NOBODY) & (self.place[others] == self.place[who])
+        return met & (self.turn[others] < self.turn[who])
 
     def loaded(
         self, t: Load, extents: tuple[int, ...], indices: Sequence[Array], lanes: Array | None, instances: Array | None
@@ -62,6 +88,7 @@ class Shadow:
         self._not_updated(t, e, at, who, extents, "reads")
         writer = e.writer[at]
         other = (writer != NOBODY) & (writer != who)
+        other &= e.late[at] | ~self._before(writer, who)
         if other.any():
             said = f"instance {who[other][0]} reads what instance {writer[other][0]} wrote"
             raise _race(t, at[other][0], extents, said)
@@ -88,10 +115,11 @@ class Shadow:
         if other.any():
             raise _race(t, at[other][0], extents, f"instances {writer[other][0]} and {who[other][0]} write it")
         reader = e.reader[at]
-        other = (reader != NOBODY) & (reader != who)
+        other = (reader != NOBODY) & (reader != who) & ~self._before(reader, who)
         if other.any():
             raise _race(t, at[other][0], extents, f"instance {who[other][0]} writes what another one read")
-        e.writer[at], e.known[at] = who, True
+        self._reach(int(who.max(initial=-1)) + 1)
+        e.writer[at], e.known[at], e.late[at] = who, True, self.place[who] != NOBODY
 
     def updated(
         self, t: Update, extents: tuple[int, ...], indices: Sequence[Array], lanes: Array, instances: Array | None
@@ -116,9 +144,16 @@ class Shadow:
         one = np.where(lowest == highest, lowest, MANY)[at]
         before = e.updater[at]
         e.updater[at] = np.where((before == NOBODY) | (before == one), one, MANY)
+        if t.order == "acq_rel" and not t.over:
+            self.arrived(t.view.name, who, at)
 
     def _not_updated(self, t: Any, e: _Element, at: Array, who: Array, extents: tuple[int, ...], what: str) -> None:
         other = (e.updater[at] != NOBODY) & (e.updater[at] != who)
+        if other.any() and t.view.name in self.places:  # whoever arrived last there may
+            self._reach(int(who.max(initial=-1)) + 1)
+            here = at + self.places[t.view.name]
+            last = np.array([self.turns.get(place, 0) for place in here.tolist()], np.int64)
+            other &= (self.place[who] != here) | (self.turn[who] != last)
         if other.any():
             raise _race(t, at[other][0], extents, f"instance {who[other][0]} {what} what other ones update")
 

@@ -29,7 +29,7 @@ from ...terms.blocked import (
     Traverse,
     Whole,
 )
-from ...terms.grouped import Sync
+from ...terms.grouped import Last, Sync
 from ...terms.index import Value
 from ...terms.invariant import invariant_loops
 from ...terms.normal import (
@@ -55,7 +55,7 @@ from ..arrays.schedule import BUDGET, temporaries
 from ..arrays.shadow import padded
 from ..arrays.values import Values, malformed
 from ..arrays.versions import performed, planned
-from .launch import both, each, hold, launched, memory_of, trips, turns
+from .launch import both, each, hold, last_of, launched, memory_of, trips, turns
 
 Plan = Callable[[tuple[Any, ...], tuple[Any, ...]], list[list[Load]]]
 """For each of some effects, the loads that must not see what it stores: of later ones, and of values behind them."""
@@ -356,6 +356,13 @@ class Blocks(Values):
         """An update with the numbers of the blocks in hand of what it goes over."""
         return (t, *(self._iteration(a).number for a in t.over if isinstance(a, Slice)))
 
+    def _last(self, last: Array, effects: tuple[Any, ...]) -> None:
+        """What those instances do that come last: nothing that others computed is theirs."""
+        if last.any():
+            outer, self.scopes = self.scopes, [Scope(active=last)]
+            self.perform(effects)
+            self.scopes = outer
+
     def _perform(self, effect: Any) -> None:
         match effect:
             case Store(_, indices, value, valid):
@@ -374,6 +381,8 @@ class Blocks(Values):
                 self.value(loop)
             case Recur():
                 self._recur(effect)
+            case Last(along, inner):
+                self._last(last_of(self.memory, effect, self.dims[along], self.rank), inner)
             case Sync():
                 pass  # stores happen at once
             case _:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...terms.grouped import Group, GroupedProgram
+from ...terms.grouped import Group, GroupedProgram, Last
 from ...terms.normal import Axis, Part
 from ..arrays.arguments import bind
 from ..arrays.counters import Counters
@@ -17,7 +17,7 @@ from ..arrays.schedule import BUDGET, temporaries
 from ..arrays.versions import performed
 from ..reference.coordinates import Binding, Coordinates, closure
 from ..reference.iterations import Iterations
-from .launch import launched, memory_of
+from .launch import last_of, launched, memory_of
 
 
 def run(
@@ -45,7 +45,7 @@ def _perform(group: Group, memory: Memory, order: str, budget: int, cuts: int, f
     workset = list(group.workset)
     inside = [a for a in closure(t for t in terms if isinstance(t, (Axis, Part))) if a not in workset]
     axes = workset + inside
-    values = Iterations(memory, {a: d for d, a in enumerate(axes)}, group.effects, cuts)
+    values = Instances(memory, {a: d for d, a in enumerate(axes)}, group.effects, cuts)
     whole = {a: values.whole(a) for a in workset}
     extents = _extents(values, inside, whole)
 
@@ -61,6 +61,20 @@ def _perform(group: Group, memory: Memory, order: str, budget: int, cuts: int, f
         memory.snapshots.clear()
         memory.found.clear()
     return prod(counts)
+
+
+class Instances(Iterations):
+    """The effects of the instances in hand."""
+
+    def perform_other(self, effect: Any) -> None:
+        if not isinstance(effect, Last):
+            return super().perform_other(effect)
+        outer = self.running
+        last = last_of(self.memory, effect, self.position(effect.along), self.rank)
+        if last.any():
+            self.running = last
+            self.perform_all(effect.effects)
+        self.running = outer
 
 
 EMPTY = Binding(np.arange(0))

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...numerics import Array
 from ...terms.core import Term
+from ...terms.grouped import Last
 from ...terms.normal import Store, Update
 from ..arrays.arguments import Arguments
 from ..arrays.counters import Counters
@@ -42,9 +43,24 @@ def launched(
         return
     for piece in pieces(extents, box(extents, bytes_of, budget), order):
         memory.instances = tuple(len(line) for line in piece)
+        memory.piece = extents, piece
         memory.identities = first + numbered(piece, extents, rank) if memory.shadow is not None else None
         memory.counters.instances += memory.spread(None)
         yield piece
+
+
+def last_of(memory: Memory, e: Last, dim: int, rank: int) -> Array:
+    """Which of the instances in hand come last of all those along a dimension, now that they have arrived."""
+    extents, piece = memory.piece
+    every = memory.arrived.setdefault(e, np.zeros([1 if d == dim else n for d, n in enumerate(extents)], np.int64))
+    at = np.ix_(*(np.zeros(1, np.int64) if d == dim else line for d, line in enumerate(piece)))
+    every[at] += len(piece[dim])
+    last = np.zeros(memory.instances, np.bool_)
+    last[tuple(slice(-1, None) if d == dim else slice(None) for d in range(len(piece)))] = every[at] == extents[dim]
+    if memory.shadow is not None and memory.identities is not None:
+        counters = np.arange(every.size).reshape(every.shape)[at]
+        memory.shadow.arrived(e, memory.identities.reshape(memory.instances), counters)
+    return last.reshape(*memory.instances, *[1] * (rank - len(memory.instances)))
 
 
 def trips(

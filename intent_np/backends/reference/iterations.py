@@ -68,10 +68,14 @@ class Iterations(Coordinates):
                 case Sync():
                     pass  # stores happen at once
                 case _:
-                    raise malformed(f"a {type(effect).__name__}, where statements are performed")
+                    self.perform_other(effect)
         found = [self._spread(v) for v in behind]
         self.memory.snapshots = copies
         return found
+
+    def perform_other(self, effect: Any) -> None:
+        """Perform an effect that only some level has."""
+        raise malformed(f"a {type(effect).__name__}, where statements are performed")
 
     @contextmanager
     def spanning(self, lanes: Iterable[Any]) -> Iterator[list[Any]]:
