@@ -91,7 +91,8 @@ class View(Memory):
     caller promises neither NaN nor infinity; `same`: views that may be the very array that this one is: those of its
     alias group, and behind `find_in_place` those for which that is proved.  A `workspace` is memory of the kernel's
     own, a `counter` such memory that every launch finds, and leaves, full of zeros; a `copy` is one of the view
-    `source`, made before the launch; a `report` comes zeroed, is added to, and is read by the host behind the launch."""
+    `source`, made before the launch; a `report` comes zeroed, is added to, and is read by the host behind the
+    launch."""
 
     name: str
     mode: str

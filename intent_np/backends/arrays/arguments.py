@@ -16,7 +16,6 @@ from ...terms.dtypes import DType
 from ...terms.index import Apply, Cast, Const, Extent, Param, Physical, Stride, Value
 from ...terms.normal import View
 
-
 OWN = ("workspace", "counter", "copy", "report")
 """Modes of views that no caller has to give."""
 
