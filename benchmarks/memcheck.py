@@ -116,7 +116,7 @@ def _exactly(artifact: Callable[..., Any]) -> Callable[..., None]:
         back: list[tuple[Any, Any]] = []
         for a in given:
             if not isinstance(a, np.ndarray) or not a.size:
-                there.append(cupy.asarray(a) if isinstance(a, np.ndarray) else a)
+                there.append(cupy.ndarray(a.shape, a.dtype) if isinstance(a, np.ndarray) else a)
                 continue
             low, high = np.lib.array_utils.byte_bounds(a)
             first = memory(a).ctypes.data

@@ -30,8 +30,9 @@ def legalize_reduce(kernel: Kernel) -> Kernel:
     Stands before lowering, because it says with terms what Triton would do silently.
     Preserves values: wrapping sums and products commute with truncation, maxima of the wider type are the same.
     """
+    names = set(find(kernel, Var))
     wide = {
-        x.var: Var(x.var.name, tuple(map(in_registers, x.var.dtype)), x.var.varies)
+        x.var: _widened(x.var, names)
         for x in find(kernel, Let)
         if isinstance(x.value, (Reduce, Scan)) and isinstance(x.var.dtype, tuple)
     }
@@ -55,6 +56,14 @@ def legalize_reduce(kernel: Kernel) -> Kernel:
 def in_registers(d: DType) -> DType:
     """What a component of a tuple is held in while it is reduced."""
     return f32 if d.is_float and d.bits < 16 else d
+
+
+def _widened(v: Any, names: set[Var]) -> Var:
+    """The name for a tuple's wider components, which no other tuple has: another group may use the same names."""
+    made = Var(v.name, tuple(map(in_registers, v.dtype)), v.varies)
+    while made is not v and made in names:
+        made = Var(f"{made.name}_wide", made.dtype, made.varies)
+    return made
 
 
 def legal(t: Reduce | Scan) -> Value:

@@ -122,7 +122,7 @@ class SortLowering(ScanLowering):
             return Load(view, (*at, *where), after=store)
         most = upper(where[v.dimension])
         if most is not None and most < FEW:
-            return (yield from self._one_by_one(v, component, where, most))
+            return (yield from self._one_by_one(v, component, where, max(most, 0)))  # below 0: at no place, never
         return (yield from self._counted(v, component, where))
 
     def _member(self, v: L.TensorSort, where: Positions, taken: frozenset[Any]) -> Generator[Asked, Any, Any]:

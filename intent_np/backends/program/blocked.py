@@ -287,6 +287,7 @@ class Blocks(Values):
         for segment in t.segments[:: -1 if t.slice.descending else 1]:
             for scope in self._blocks(t.slice, segment.lo, segment.hi, self.home(t).active):
                 scope.states = states
+                self._begin(segment.effects)
                 found = [self.value(v) for v in segment.values]
                 if not t.stepped:
                     found = self._combined(t.combines, states, found)
@@ -311,6 +312,7 @@ class Blocks(Values):
         for i, active in turns(self.memory, bounds, around.active):
             scope = Scope(e.turn, i, None if bounds is None else bounds[0] + i, active, states)
             self.scopes.append(scope)
+            self._begin(e.effects)
             if e.condition is not None:
                 scope.active = running = both(both(active, running), self.value(e.condition))
                 if not running.any():  # type: ignore[union-attr]
@@ -322,6 +324,12 @@ class Blocks(Values):
         around.known |= {e.final(k): x for k, x in enumerate(states)}
 
     # ---- effects
+
+    def _begin(self, effects: tuple[Any, ...]) -> None:
+        """In an iteration that begins, loops are performed again, those too whose stores are the same in each."""
+        for e in effects:
+            if isinstance(e, Perform):
+                self.home(e.loop).known.pop(e.loop, None)
 
     def perform(self, effects: tuple[Any, ...], behind: tuple[Value, ...] = ()) -> list[Any]:
         """Perform effects, in order, for the instances that are active in the innermost open loop; the values behind

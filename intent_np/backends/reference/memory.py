@@ -88,7 +88,7 @@ class Modifier:
         shape = scope.sizes + tuple(self.tensors.size(e, scope) for e in buffer.shape)
         d = buffer.dtype
         anything: Any = float("nan") if d.is_float else d.range[1] // 3 if d.is_integer else True
-        scope.bind(buffer, np.full(shape, anything, storage(d)))
+        scope.keep(buffer, np.full(shape, anything, storage(d)))  # a merge behind a branch reads what it holds
 
     # ---- accesses
 

@@ -30,7 +30,24 @@ def summed(
     y[:, :], z[:, :] = I.scan(parts, axis=1, identity=(0.0, -128), combine=both, inclusive=True)
 
 
-@pytest.mark.parametrize("kernel", [placed, summed], ids=lambda k: k.name)
+@intent.fn
+def larger(a, b):
+    chosen = b.value > a.value or (b.value == a.value and b.place < a.place)
+    return I.record(value=b.value if chosen else a.value, place=b.place if chosen else a.place)
+
+
+@intent.kernel
+def beside(
+    x: I.In[I.f8e5m2, ("N",)], y: I.Out[I.f8e5m2, (1,)], w: I.In[I.f32, ("M",)], at: I.In[I.index, ("M",)],
+    z: I.Out[I.f32, (1,)],
+):  # fmt: skip
+    """Two groups, whose tuples have one name: one is held in wider types, the other had these from the beginning."""
+    y[0] = I.arg_reduce.max(x[:], axis=0)[0]
+    none = I.record(value=float("-inf"), place=9223372036854775807)
+    z[0] = I.reduce(I.record(value=w[:], place=at[:]), axis=0, identity=none, combine=larger).value
+
+
+@pytest.mark.parametrize("kernel", [placed, summed, beside], ids=lambda k: k.name)
 def test_every_machine_has_them(kernel) -> None:
     outcome = examine(kernel, recipes(kernel, count=3), ORACLES, each_pass=True)
     assert outcome.failure is None
