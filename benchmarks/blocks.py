@@ -43,7 +43,21 @@ SWEEPS: dict[str, list[Point]] = {
     "transpose": grid(m=(32, 64), n=(32, 64, 128), warps=(4, 8)),
     "matmul_f16": grid(m=(128,), n=(128, 256), k=(32, 64), warps=(4, 8), stages=(3, 4)),
     "matmul_f32": grid(m=(64, 128), n=(64, 128), k=(16, 32), warps=(4, 8), stages=(2, 3)),
-    "split_k": grid(m=(16,), n=(16, 32, 64, 128), k=(64, 128, 256), warps=(2, 4), stages=(3, 4, 5)),
+    "split_k": [
+        point | {"split_reductions.instances": instances}
+        for point in grid(m=(16,), n=(32, 64, 128), k=(64, 128, 256), warps=(4,), stages=(3, 4, 5))
+        for instances in (1, 132, 264, 528)  # 1: no product is split
+    ],
+    "sum_all": [
+        point | {"split_reductions.instances": instances}
+        for point in grid(n=(2048, 4096, 8192), warps=(4, 8, 16))
+        for instances in (264, 528, 1056, 2112)
+    ],
+    "max_argmax_all": [
+        point | {"split_reductions.instances": instances}
+        for point in grid(n=(1024, 2048, 4096), warps=(4, 8))
+        for instances in (528, 1056)
+    ],
     "grouped_matmul": [
         point | {"spread_members.spare": spare}
         for point in grid(i=(64, 128), n=(128, 256), k=(64,), warps=(8,), stages=(2, 3, 4))

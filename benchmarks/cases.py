@@ -167,6 +167,7 @@ CASES = (
     *(_corpus(name) for name in ("row_sum", "col_sum", "transpose", "embedding")),
     _corpus("sum_all", _ELEMENTS),
     _corpus("max_argmax", _ROWS),
+    _corpus("max_argmax_all", _ELEMENTS),
     Case(
         name="variance",
         kernel=variance,

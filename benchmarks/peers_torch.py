@@ -88,6 +88,10 @@ def max_argmax(t: Tensors) -> Any:
     return tuple(torch.max(t["x"], dim=1))
 
 
+def max_argmax_all(t: Tensors) -> Any:
+    return tuple(torch.max(t["x"], dim=0))
+
+
 def variance(t: Tensors) -> Any:
     return torch.var(t["x"], dim=1, correction=0)
 

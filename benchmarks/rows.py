@@ -118,6 +118,8 @@ SCORECARD: tuple[Row, ...] = (
         others={"grouped_mm": "grouped_mm"},
     ),
     # beside them
+    Row("column sum f32 4194304x32", "col_sum", {"M": 2**22, "N": 32}, "col_sum", ranked=False),
+    Row("max+argmax of all f32 134 M", "max_argmax_all", {"N": 2**27}, "max_argmax_all", ranked=False),
     *(
         Row(f"softmax f16 {m}x{n}, relaxed", "softmax_relaxed", {"M": m, "N": n}, "softmax", ranked=False)
         for m, n in ((131072, 512), (16384, 4096), (2048, 32768))

@@ -57,6 +57,14 @@ def max_argmax(x: I.In[I.f32, ("M", "N")], value: I.Out[I.f32, ("M",)], index: I
         index[row] = I.cast(at, I.i64)
 
 
+@intent.kernel
+def max_argmax_all(x: I.In[I.f32, ("N",)], value: I.Out[I.f32, ()], index: I.Out[I.i64, ()]):
+    """The largest element of all, and where it is first found; as `max_argmax` otherwise."""
+    largest, at = I.arg_reduce.max(x[:], axis=0)
+    value[()] = largest
+    index[()] = I.cast(at, I.i64)
+
+
 @intent.fn
 def pooled(a, b):
     """Count, mean and sum of squares about the mean of two samples together."""
@@ -108,6 +116,10 @@ def max_argmax_oracle(x):
     return {"value": largest[:, 0], "index": np.where(found, np.arange(N), N).min(axis=1)}
 
 
+def max_argmax_all_oracle(x):
+    return {name: of_row[0] for name, of_row in max_argmax_oracle(x[None]).items()}
+
+
 def pooled_moments(x, axes, f="f32"):
     """Mean and sum of squares about it, with bounds for pooling in any order: the mean has a rounding of its size a
     step, and the relative error of the spread S grows with sqrt(sum of squares / S), its condition, and the number of
@@ -143,7 +155,7 @@ CASES = (
         kernel=col_sum,
         oracle=col_sum_oracle,
         small=(*MATRICES, {"M": 20011, "N": 2}),
-        large=({"M": 8192, "N": 16384},),
+        large=({"M": 8192, "N": 16384}, {"M": 2**22, "N": 32}),
         bytes=lambda e: 4 * (e["M"] * e["N"] + e["N"]),
         flops=lambda e: e["M"] * e["N"],
     ),
@@ -170,6 +182,14 @@ CASES = (
         small=ROWS,
         bytes=lambda e: 4 * e["M"] * e["N"] + 12 * e["M"],
         flops=lambda e: e["M"] * e["N"],
+    ),
+    Case(
+        name="max_argmax_all",
+        kernel=max_argmax_all,
+        oracle=max_argmax_all_oracle,
+        small=VECTORS,
+        bytes=lambda e: 4 * e["N"] + 12,
+        flops=lambda e: e["N"],
     ),
     Case(
         name="welford",
