@@ -49,7 +49,7 @@ SWEEPS: dict[str, list[Point]] = {
         for instances in (1, 132, 264, 528)  # 1: no product is split
     ],
     "sum_all": [
-        point | {"split_reductions.instances": instances}
+        point | {"split_reductions.instances": instances, "split_reductions.parts": 4096}
         for point in grid(n=(2048, 4096, 8192), warps=(4, 8, 16))
         for instances in (264, 528, 1056, 2112)
     ],
