@@ -54,10 +54,8 @@ class UpdateLowering(SortLowering):
         combine, operation, order = None, "combine", "relaxed"
         if isinstance(s, L.Atomic):
             operation, order, given = s.operation, s.order, s.operands
-        elif s.operands:
-            raise refused(s, "a combine operand that is known only at run time")
         else:
-            combine, given = s.combine, (s.value,)
+            combine, given = s.combine, (s.value, *s.operands)
         positions, axes = self.lanes(s.subscripts)
         over = tuple(dict.fromkeys((*self.points, *axes)))
         with self.varying_along(frozenset(over)):

@@ -34,11 +34,14 @@ def update(values: Values, t: Update, var: Var | None, spell: Any) -> list[Any]:
     if t.operation == "load":
         operands: list[Any] = [FullBlock(0, word, dims)]
     else:
-        operands = [_spread(values, v, t, element) for v in t.operands]
+        captures = t.operands[1:] if t.combine is not None else ()
+        operands = [_spread(values, v, t, element) for v in t.operands[: len(t.operands) - len(captures)]]
         operands = [e if word is element else ConvertTo(e, word, "bits") for e in operands]
+        operands += [_spread(values, v, t, i64 if v.type is index else v.type) for v in captures]  # type: ignore[arg-type]
     function, helper = FUNCTIONS[t.operation], None
     if t.combine is not None:
-        helper = values.helper(t.combine, (element,))
+        function = "update_with_at" if len(operands) > 1 else function
+        helper = values.helper(t.combine, (element,), tuple(e.type.dtype for e in operands[1:]))
         mask = mask or FullBlock(True, bool_, dims)
     elif function == "atomic_cas" and mask is not None:
         function = "compare_exchange_at"

@@ -328,18 +328,20 @@ class Values:
         helper = None if plain else self.helper(t.combine, dtypes)
         return ScanCall(dims.index(t.axis), values, helper, t.reverse)
 
-    def helper(self, combine: Combine, dtypes: tuple[DType, ...]) -> Helper:
-        """The combine as a function of two partial results."""
-        key = (combine, dtypes)
+    def helper(self, combine: Combine, dtypes: tuple[DType, ...], captures: tuple[DType, ...] = ()) -> Helper:
+        """The combine as a function of two partial results, and of what it uses besides."""
+        key = (combine, dtypes, captures)
         if key not in self.helpers:
             name = builtin_name(combine)
             hint = HELPERS.get(name or "") or "_" + arena().names.get(combine, "combine").lstrip("_")
             n = len(dtypes)
             spelled = ("a", "b") if n == 1 else tuple(f"{s}{i}" for s in "ab" for i in range(n))
-            parameters = tuple(Name(s, dtypes[i % n]) for i, s in enumerate(spelled))
+            spelled += ("c",) if len(captures) == 1 else tuple(f"c{i}" for i in range(len(captures)))
+            kinds = (*dtypes, *dtypes, *captures)
+            parameters = tuple(Name(s, d) for s, d in zip(spelled, kinds, strict=True))
             inner = Values((), self.held, Names(spelled))
             for arg in find(combine.bodies, Arg):
-                inner.arguments[arg] = parameters[arg.position + (n if arg.side == "b" else 0)]
+                inner.arguments[arg] = parameters[arg.position + n * "abc".index(arg.side)]
             bodies = [inner.lower(b) for b in combine.bodies]
             held = (inner.hold(e, d) if d.is_integer else e for e, d in zip(bodies, dtypes, strict=True))
             results = tuple(inner.tensor(e) for e in held)

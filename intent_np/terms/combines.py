@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .core import Term, arena, term
+from .core import Term, arena, find, term
 from .dtypes import DType, bool_
 from .index import Const, Value, apply
 
@@ -32,6 +32,13 @@ class Combine(Term):
     def infer(self) -> None:
         if not self.dtypes or tuple(b.type for b in self.bodies) != self.dtypes:
             raise TypeError(f"combine of {self.dtypes} has bodies of {tuple(b.type for b in self.bodies)}")
+
+
+def check_captures(combine: Combine, operands: tuple[Value, ...]) -> None:
+    """Whether a combine names no operand, by an argument of side `c`, that it is not given."""
+    for a in find(combine.bodies, Arg):
+        if a.side == "c" and (not 0 <= a.position < len(operands) or operands[a.position].type is not a.dtype):
+            raise TypeError(f"{a} is none of the operands {[o.type for o in operands]}")
 
 
 BUILTIN = {"sum": "add", "prod": "mul", "max": "maximum", "min": "minimum", "any": "or", "all": "and"}

@@ -82,7 +82,8 @@ class AtomicAt(Statement):
     def infer(self) -> None:
         check_mask(self.address.type, self.mask)
         shape = self.address.type.shape
-        if any(o.type != Block(self.dtype, shape) for o in self.operands):
+        own = self.operands if self.helper is None else self.operands[:1]  # the others are the helper's
+        if any(o.type != Block(self.dtype, shape) for o in own) or any(o.type.shape != shape for o in self.operands):
             raise TypeError(f"{[o.type for o in self.operands]} for elements of {self.dtype} at {self.address}")
         if self.target is not None and self.target.type != Block(self.dtype, shape):
             raise TypeError(f"{self.target.name} is {self.target.type}, not what {self.function} finds")

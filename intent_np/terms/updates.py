@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .accesses import Effect, View, check_access
-from .combines import Combine
+from .combines import Combine, check_captures
 from .core import NO_AXES, Term, term
 from .dtypes import DType
 from .index import AxisLike, Value
@@ -27,7 +27,8 @@ class Update(Effect):
 
     `order` is the memory order.  `within` names the outermost `parallel` around it and counts the axes of `over` that
     are its points: updates of different points of one have no order.  `again` counts as that of a store.  In an ordered
-    loop it happens in each iteration, `turn`.
+    loop it happens in each iteration, `turn`.  The operands of a combine are what is brought, and what its arguments of
+    side `c` are.
     """
 
     view: View
@@ -51,10 +52,13 @@ class Update(Effect):
         dtype = self.view.dtype
         if self.operation not in OPERATIONS or (self.operation == "combine") is (self.combine is None):
             raise TypeError(f"no update by {self.operation}{' as a combine' if self.combine else ''}")
-        if [v.type for v in self.operands] != [dtype] * OPERANDS.get(self.operation, 1):
+        given = self.operands if self.combine is None else self.operands[:1]
+        if [v.type for v in given] != [dtype] * OPERANDS.get(self.operation, 1):
             raise TypeError(f"{self.operation} of {[v.type for v in self.operands]} into {self.view.name} of {dtype}")
-        if self.combine is not None and self.combine.dtypes != (dtype,):
-            raise TypeError(f"a combine of {self.combine.dtypes} into {self.view.name} of {dtype}")
+        if self.combine is not None:
+            if self.combine.dtypes != (dtype,):
+                raise TypeError(f"a combine of {self.combine.dtypes} into {self.view.name} of {dtype}")
+            check_captures(self.combine, self.operands[1:])
         if self.within and (len(self.within) != 2 or self.within[1] > len(self.over)):
             raise TypeError(f"{self.within} are no number of a loop and of its points")
 
@@ -77,8 +81,8 @@ class Found(Value):
 
 
 def ordered(a: Update, b: Update) -> bool:
-    """Whether two updates of one element show in which order they are: not two by one combine."""
-    return a.combine is None or a.combine is not b.combine
+    """Whether two updates of one element show in which order they are: not two by one combine and what it uses."""
+    return a.combine is None or a.combine is not b.combine or a.operands[1:] != b.operands[1:]
 
 
 __all__ = ["OPERANDS", "OPERATIONS", "Found", "Update", "ordered"]

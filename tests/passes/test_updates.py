@@ -80,6 +80,29 @@ def rows(x: I.In[I.f32, ("M", "N")], y: I.InOut[I.f32, ("N",)], most: I.InOut[I.
         I.atomic.max(most, (), I.reduce.sum(x[m, :], axis=0))
 
 
+@intent.fn
+def wrapped(a, b, m, offset):
+    return (a - offset + b - offset) % m + offset
+
+
+@intent.kernel
+def with_operands(
+    x: I.In[I.i64, ("N",)], at: I.In[I.i32, ("N",)], y: I.InOut[I.i64, ("M",)], z: I.InOut[I.f16, ("M",)]
+):
+    places = I.assume_in_bounds(I.cast(at[:], I.index), y)
+    m = I.cast(y.shape[0], I.i64) + 5
+    I.scatter_reduce(y, places, I.abs(x[:]), combine=wrapped, combine_operands=(m, 0))
+    for i in I.parallel(I.domain(0, x.shape[0])):
+        least = I.cast(m, I.f16) / 2.0
+        place = I.assume_in_bounds(I.cast(at[i], I.index), z)
+        I.scatter_reduce(z, place, I.cast(x[i], I.f16), combine=limited, combine_operands=(least, x[i] < 9))
+
+
+@intent.fn
+def limited(a, b, least, kept):
+    return I.select(kept, I.maximum(I.maximum(a, b), least), 0.0)
+
+
 @intent.kernel
 def read_behind(x: I.In[I.i32, ("N",)], at: I.In[I.i32, ("N",)], y: I.InOut[I.i32, ("M",)], z: I.Out[I.i32, ("M",)]):
     I.scatter_reduce(y, (I.assume_in_bounds(I.cast(at[:], I.index), y),), x[:], combine=total)
@@ -120,7 +143,7 @@ def one_after_the_other(x: I.In[I.i64, ("N",)], y: I.InOut[I.i64, ("M",)], z: I.
 
 KERNELS = {
     "embedding_backward": embedding_backward, "counted": counted, "extremes": extremes, "partition": partition,
-    "all_alike": all_alike,
+    "all_alike": all_alike, "with_operands": with_operands,
     "rows": rows, "read_behind": read_behind, "bits": bits, "exchanged": exchanged, "narrow": narrow,
     "one_after_the_other": one_after_the_other,
 }  # fmt: skip

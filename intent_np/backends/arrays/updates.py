@@ -10,8 +10,8 @@ from ...numerics import Array, apply
 from ...terms.operators import OPERATORS
 from ...terms.updates import Update
 
-Combining = Callable[[Array, Array], Array]
-"""The combine of an update, on elements and on what is brought to them."""
+Combining = Callable[..., Array]
+"""The combine of an update, on elements, on what is brought to them, and on each operand that it uses."""
 
 OPERATOR = {"add": "add", "max": "maximum", "min": "minimum", "and": "bit_and", "or": "bit_or", "xor": "bit_xor"}
 
@@ -38,7 +38,7 @@ def _changed(t: Update, now: Array, values: Sequence[Array], combining: Combinin
         case "store" | "exchange":
             return values[0]
         case "combine":
-            return combining(now, values[0])
+            return combining(now, *values)
         case "compare_exchange":
             return np.where(_bits(now) == _bits(values[0]), values[1], now)
     return apply(OPERATORS[OPERATOR[t.operation]], now, values[0], dtype=t.view.dtype)

@@ -130,14 +130,16 @@ class Values:
 
     # ---- structured terms on one dimension
 
-    def combine(self, c: Combine, a: Sequence[Array], b: Sequence[Array]) -> list[Array]:
-        """The bodies of a combine region on a left and a right summary."""
+    def combine(
+        self, c: Combine, a: Sequence[Array], b: Sequence[Array], captures: Sequence[Array] = ()
+    ) -> list[Array]:
+        """The bodies of a combine region on a left and a right summary, and on what it uses besides."""
         if c not in self._orders:
             self._orders[c] = walk(*c.bodies)
         known: dict[Any, Any] = {}
         for t in self._orders[c]:
             if isinstance(t, Arg):
-                known[t] = (a if t.side == "a" else b)[t.position]
+                known[t] = {"a": a, "b": b, "c": captures}[t.side][t.position]
             elif isinstance(t, Proj):
                 known[t] = known[t.value][t.position]
             elif isinstance(t, Value):
@@ -147,11 +149,12 @@ class Values:
     def combining(self, t: Update) -> Combining:
         """The combine of an update as a function of elements; of others, one that is never called."""
         c: Any = t.combine
-        return lambda now, brought: self._one_line(c, now, brought)
+        return lambda *given: self._one_line(c, *given)
 
-    def _one_line(self, c: Combine, now: Array, brought: Array) -> Array:
+    def _one_line(self, c: Combine, now: Array, *given: Array) -> Array:
         shape = (1,) * (self.rank - 1) + now.shape if self.rank else now.shape
-        found = self.combine(c, [now.reshape(shape)], [brought.reshape(shape)])[0]
+        brought, *captures = (x.reshape(shape) for x in given)
+        found = self.combine(c, [now.reshape(shape)], [brought], captures)[0]
         return np.broadcast_to(found, shape).reshape(now.shape)
 
     def reduce(

@@ -133,6 +133,8 @@ class Printer:
             pointer = f"tl.pointer_type({TYPES[s.dtype.name]})"
             address = f"{self.operand(s.address, ATOM)}.to({pointer}, bitcast=True)"
         args = [address, *(self.text(o) for o in s.operands)]
+        if s.function == "update_with_at":
+            args[2:] = [f"({', '.join(args[2:])}{',' * (len(args) == 3)})"]
         own = s.function in SUPPORT
         if s.mask is not None:
             args.append(self.text(s.mask) if own else f"mask={self.text(s.mask)}")

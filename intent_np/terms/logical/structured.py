@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core import find, term
+from ..combines import check_captures
+from ..core import term
 from ..dtypes import DType, bool_, index
 from ..index import Const, Value
-from ..normal import Arg, Combine
+from ..normal import Combine
 from .types import TensorType, broadcast, element, shape_of
 
 
@@ -30,9 +31,7 @@ def check_combine(combine: Combine, dtypes: tuple[DType, ...], operands: tuple[V
     """Whether a combine is of members of these dtypes, and names no operand that it is not given."""
     if dtypes != combine.dtypes:
         raise TypeError(f"a combine of {combine.dtypes} for {dtypes}")
-    for a in find(combine.bodies, Arg):
-        if a.side == "c" and (not 0 <= a.position < len(operands) or operands[a.position].type is not a.dtype):
-            raise TypeError(f"{a} is none of the operands {[o.type for o in operands]}")
+    check_captures(combine, operands)
 
 
 @term
