@@ -28,6 +28,9 @@ from .terms.normal import Contract, Load, Program, Region, View, same_arrays
 from .terms.normal import Target as BoundTarget
 from .terms.text import Printer
 
+STRIDED = 1 << 20
+"""Instances of a launch that has more points than a grid may have: many more than a device runs at once."""
+
 UNBOUNDED = str(2**63)  # the bound of an index that has none
 
 
@@ -164,7 +167,7 @@ def class_options(plan: KernelPlan, holds: VariantClass) -> dict[str, dict[str, 
     return {
         "bind_class": bound_class(plan, holds),
         "split_reductions": {"split": holds.split},
-        "lower_to_triton": {"index_bits": holds.index_bits},
+        "lower_to_triton": {"index_bits": holds.index_bits, "instances": STRIDED if holds.strided else 0},
     }
 
 

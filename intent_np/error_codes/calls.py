@@ -116,8 +116,9 @@ ROWS = (
         "E416",
         CALL,
         "the grid of '{kernel}' is too large",
-        "One launch has fewer than 2**31 programs.",
-        "split the arrays over several calls",
+        "One launch has fewer than 2**31 programs, and a loaded artifact can't make code whose programs take several "
+        "points each.",
+        "compile the kernel where it is called, or split the arrays over several calls",
         "fewer than 2147483648 programs",
     ),
     ErrorCode(

@@ -14,10 +14,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..backends.triton.names import Names
+from ..rules.simplify import node
 from ..terms.core import find, rewrite, walk
 from ..terms.dtypes import DType, i32, i64, index
 from ..terms.gpu import GPU, Dispatch, Fetch, For, If, Kernel, Let, Proj, Reduce, Scan, Store, Sync, Update, Var, While
-from ..terms.index import Physical, Stride, Value, conjunction, is_const, le, lt, mul
+from ..terms.index import Physical, Stride, Value, apply, conjunction, const, is_const, le, lt, mul
 from ..terms.triton import (
     TRITON,
     Assign,
@@ -45,14 +46,16 @@ from .triton_updates import update
 from .triton_values import Values
 
 
-@nanopass(GPU, TRITON, allowed={"index_bits": (32, 64)})
-def lower_to_triton(kernel: Kernel, *, index_bits: int = 32) -> Function:
+@nanopass(GPU, TRITON, allowed={"index_bits": (32, 64), "instances": range(1 << 31)})
+def lower_to_triton(kernel: Kernel, *, index_bits: int = 32, instances: int = 0, descending: bool = False) -> Function:
     """Give fragments positions, integers a width, and addresses pointers.
 
+    With `instances` there are at most so many, and each takes every so many-th point of the program space; `descending`
+    numbers the points from the last one.
     Stands behind all that reasons about named axes, and before the passes that only tidy or print.
     Preserves the meaning of every statement, one for one; statements keep their order.
     """
-    return _Lowering(kernel, i32 if index_bits == 32 else i64).function()
+    return _Lowering(kernel, i32 if index_bits == 32 else i64).function(instances, descending)
 
 
 class _Lowering:
@@ -78,20 +81,24 @@ class _Lowering:
     def _width(self, p: Any) -> DType:
         return i64 if hasattr(p, "mode") else self.values.held
 
-    def function(self) -> Function:
+    def function(self, instances: int, descending: bool) -> Function:
         kernel = self.kernel
-        number: Expr = ProgramId() if self.values.held is i32 else ConvertTo(ProgramId(), i64)
-        lines = self.coordinates(number, kernel)
-        lines += self.block(kernel.body)
-        used = set(find(lines, Parameter))
-        grid: Value | None = None
+        grid: Value = const(1)
         for g in kernel.grid:
-            grid = g if grid is None or is_const(grid, 1) else grid if is_const(g, 1) else mul(grid, g)
+            grid = g if is_const(grid, 1) else grid if is_const(g, 1) else mul(grid, g)
+        number: Expr = ProgramId() if self.values.held is i32 else ConvertTo(ProgramId(), i64)
+        lines: list[Statement] = []
+        if (not instances and not descending) or is_const(grid, 1):
+            lines += [*self.coordinates(number, kernel), *self.block(kernel.body)]
+        else:
+            lines += self.points(number, grid, instances, descending)
+            grid = node(apply("minimum", grid, const(instances))) if instances else grid
+        used = set(find(lines, Parameter))
         return Function(
             self.name,
             tuple(p for p in self._abi_order() if p in used),
             tuple(find(lines, Physical)),
-            grid if grid is not None else _one(),
+            grid,
             tuple(lines),
             target=kernel.target,
         )
@@ -105,6 +112,24 @@ class _Lowering:
         return [p for p in every if not isinstance(p.source, Stride)] + strides
 
     # ---- the grid
+
+    def points(self, number: Expr, grid: Value, instances: int, descending: bool) -> list[Statement]:
+        """The body at each of the points that an instance takes; those of one have nothing to do with each other."""
+        op = self.values.operate
+        lines: list[Statement] = []
+        total: Any = self.values.lower(grid)
+        if not (is_literal(total) or isinstance(total, Parameter)):
+            total = self.local("points", total, lines)
+        inner: list[Statement] = []
+        point: Any = Name(self.fresh.fresh("point"), i64 if i64 in (number.type.dtype, total.type.dtype) else i32)
+        taken = point if instances else number
+        if descending:
+            last = op("sub", [total, Number(1, i32)])
+            taken = self.local("mirrored", op("sub", [last, taken]), inner)
+        inner += [*self.coordinates(taken, self.kernel), *self.block(self.kernel.body)]
+        if not instances:
+            return [*lines, *inner]
+        return [*lines, ForRange(point, number, total, Number(instances, i32), tuple(inner))]
 
     def coordinates(self, number: Expr, space: Kernel | Dispatch) -> list[Statement]:
         """An instance's number decoded: the last coordinate is the fastest, or the last two go in groups."""
@@ -297,9 +322,3 @@ class _Lowering:
     def _unpacked(self, var: Var, value: Value) -> bool:
         """Whether a name is that of a component already."""
         return isinstance(value, Proj) and self.values.names.get(var) in self.values.tuples.get(value.value, ())
-
-
-def _one() -> Value:
-    from ..terms.index import const
-
-    return const(1)

@@ -204,8 +204,8 @@ def has_room(kernel: KernelPlan, wanted: VariantClass, existing: Iterable[Varian
     are resident (the head of an attention), lengths are few and fixed, and each has its own layouts.
     """
     # copies share their device code
-    held = [one for one in existing if not one.is_generic and not one.copied and one.split is wanted.split]
-    if wanted.is_generic:
+    held = [one for one in existing if not (one.is_generic or one.copied or one.strided) and one.split is wanted.split]
+    if wanted.is_generic or wanted.strided:
         return True
     if kernel.contracts:
         return sum(one.bucket == wanted.bucket for one in held) < LAYOUT_LIMIT - 1

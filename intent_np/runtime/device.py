@@ -14,8 +14,8 @@ from intent_np.runtime.artifact import Artifact
 from intent_np.runtime.binding import Call, adopt_arguments, bind, mismatch
 from intent_np.runtime.direct import Patterns
 from intent_np.runtime.expressions import expression
-from intent_np.runtime.launch import Driver, Launch, Layout
-from intent_np.runtime.plan import KernelPlan
+from intent_np.runtime.launch import Driver, Launch, Layout, programs
+from intent_np.runtime.plan import MAX_PROGRAMS, KernelPlan
 from intent_np.runtime.variants import Specialize, Variant, Variants
 from intent_np.runtime.workspaces import Workspaces
 from intent_np.target import Target
@@ -125,6 +125,9 @@ class DeviceArtifact(Artifact):
         variant = self._held.choose(call.facts())
         if len(self.variants) != known:
             self._count_on_scalars()
+        values = call.values()
+        if programs(variant.plan, values) > MAX_PROGRAMS:
+            variant = self._held.strided(variant)
         if copies:
             variant = self._held.copying(variant, copies)
             text = f"{', '.join(copies)}: inputs keep their values while the kernel runs; separate arrays need no copy"
@@ -141,7 +144,7 @@ class DeviceArtifact(Artifact):
             variant.plan,
             handle,
             device,
-            call.values(),
+            values,
             self._layout,
             spans(call, self._layout.slots, self._pairs),
             (CUPY if first is None else first.library).current_stream(device),

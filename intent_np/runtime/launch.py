@@ -18,10 +18,9 @@ from intent_np.errors import error
 from intent_np.runtime.aliases import Relation, Span, relation
 from intent_np.runtime.direct import entry
 from intent_np.runtime.expressions import expression
-from intent_np.runtime.plan import KernelPlan, ScalarPlan, VariantPlan
+from intent_np.runtime.plan import MAX_PROGRAMS, KernelPlan, ScalarPlan, VariantPlan
 from intent_np.runtime.workspaces import Workspaces
 
-MAX_PROGRAMS: Final = 2**31 - 1
 _SCRATCH: Final = "scratch of the provider"
 
 _RESIDUE: Final = 16  # bytes modulo which a copy lies as what it is of
@@ -108,6 +107,11 @@ class Piece(NamedTuple):
     zeroed: bool = False
 
 
+def programs(variant: VariantPlan, values: Mapping[str, int]) -> int:
+    """How many programs a launch of the variant has, for the extents and scalars of a call."""
+    return math.prod(expression(text)(values) for text in variant.grid)
+
+
 class Launch:
     """A resolved call pattern; call it with the values of the parameters, pointers and scalars in order."""
 
@@ -131,7 +135,7 @@ class Launch:
         self._plan_aliases(spans)
         self.handle = handle
         self.threads = 32 * variant.num_warps
-        self.programs = math.prod(expression(text)(values) for text in variant.grid)
+        self.programs = programs(variant, values)
         if self.programs > MAX_PROGRAMS:
             raise error("E416", kernel=kernel.name, found=f"{self.programs} programs")
         self.current_stream = current_stream

@@ -129,6 +129,7 @@ class VariantClass:
     copied:      inputs that share memory with an output in a way that the device code is not made for: the host
                  copies them before the launch.  All other inputs are disjoint from every output, or are the same
                  array as one and the variant is right for that (`VariantPlan.identical`)
+    strided:     there are more points than a grid has programs, so that each program takes several
     """
 
     unit: tuple[tuple[str, int | None], ...]
@@ -139,6 +140,7 @@ class VariantClass:
     loose: tuple[str, ...] = ()
     copied: tuple[str, ...] = ()
     split: bool = False
+    strided: bool = False
 
     def unit_of(self, view: str) -> int | None:
         return dict(self.unit)[view]
@@ -155,7 +157,7 @@ class VariantClass:
 
         A `_` stands for runtime strides, an `e` behind a dimension for alignment to elements.
         """
-        copies = "".join(f"-copy_{view}" for view in self.copied)
+        copies = "-strided" * self.strided + "".join(f"-copy_{view}" for view in self.copied)
         if self.is_generic:
             return "generic" + copies
         parts = [f"a{self.align}"]
@@ -169,6 +171,10 @@ class VariantClass:
         """Whether it holds for every call; for every one that needs these copies."""
         unknown = all(dim is None for _, dim in self.unit) and all(bound is None for _, bound in self.bucket)
         return unknown and self.index_bits == 64 and not self.divisible and not self.split
+
+
+MAX_PROGRAMS: Final = 2**31 - 1
+"""Of one launch."""
 
 
 def generic_class(kernel: KernelPlan) -> VariantClass:

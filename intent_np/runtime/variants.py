@@ -71,7 +71,7 @@ class Variants:
             exact = self._get(candidate)
             if exact is not None and covers(exact.plan.holds, self._kernel, facts, exact.plan.slack):
                 return self._told(exact, wanted)
-        direct = ((one.plan, one) for one in self.all if not one.plan.holds.copied)
+        direct = ((p, one) for one in self.all for p in (one.plan,) if not (p.holds.copied or p.holds.strided))
         found = best(self._kernel, facts, direct) or self._get(generic_class(self._kernel))
         if found is None:
             raise error(
@@ -87,6 +87,11 @@ class Variants:
             found = dataclasses.replace(variant, plan=dataclasses.replace(variant.plan, holds=holds))
             self._by_class[holds] = found
         return found
+
+    def strided(self, variant: Variant) -> Variant:
+        """The variant for calls of the same class that have more points than a grid has programs, if there is one or it
+        may be compiled; else the same."""
+        return self._get(dataclasses.replace(variant.plan.holds, strided=True)) or variant
 
     def _told(self, chosen: Variant, wanted: VariantClass) -> Variant:
         if chosen.plan.holds.is_generic:

@@ -320,6 +320,23 @@ def test_a_grid_beyond_one_launch_is_refused() -> None:
     assert caught.value.code == "E416"
 
 
+def test_a_grid_beyond_one_launch_gets_programs_that_take_several_points() -> None:
+    made = []
+
+    def specialize(holds: VariantClass) -> Variant:
+        made.append(holds)
+        grid = ("minimum(N * 2147483648, 64)",) if holds.strided else ("N", "2147483648")
+        return axpby_variant(holds, grid=grid)
+
+    one = artifact(variants=[], specialize=specialize)
+    x, y, z = device(1), device(2), device(-1)
+    for _ in range(2):
+        one(x, 3.0, y, 1.0, z)
+    assert [holds.strided for holds in made] == [False, True]
+    assert [launch["grid"] for launch in one.driver.launches] == [64, 64]
+    assert z.array[0] == 5
+
+
 def test_threads_share_an_artifact() -> None:
     one = artifact()
     failures: list[int] = []
