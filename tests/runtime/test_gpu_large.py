@@ -183,3 +183,19 @@ def test_prefixes_of_a_long_axis() -> None:
         part = y[lo:hi]
         for at in range(0, part.size, PART):
             assert bool((part[at : at + PART] == level).all()), (level, lo + at)
+
+
+@intent.kernel
+def row_peaks(x: I.In[I.u8, ("M", "N")], y: I.Out[I.u8, ("M",)]):
+    for row in I.parallel(I.domain(0, x.shape[0])):
+        y[row] = I.reduce.max(x[row, :])
+
+
+def test_more_points_than_a_grid_has_programs() -> None:
+    x, y = pattern(PAST, 2), cupy.zeros(PAST, np.uint8)
+    options = intent.CompileOptions(passes={"block_axes": {"sizes": {"row": 1}}})  # a point each
+    artifact = intent.compile(row_peaks, options=options)
+    artifact(x, y)
+    assert any(one.plan.holds.strided for one in artifact.variants)
+    for at in range(0, PAST, PART):
+        assert bool((y[at : at + PART] == x[at : at + PART].max(1)).all()), at
