@@ -22,30 +22,30 @@ def hashed(word):
 
 @intent.kernel
 def hash_dropout(x: I.In[I.f16, ("N",)], seed: I.u32, keep: I.f32, y: I.Out[I.f16, ("N",)]):
-    """y = x / keep where the hash of seed and place, as a number in [0, 1), is below keep; else 0."""
+    """y = x (1 / keep) where the hash of seed and place, as a number in [0, 1), is below keep; else 0."""
     places = I.domain(0, x.shape[0])
     bits = hashed(I.cast(I.indices(places), I.u32) ^ hashed(seed))
     kept = I.cast(bits >> 8, I.f32) * 2.0**-24 < keep
-    y[places] = I.cast(I.select(kept, I.cast(x[places], I.f32) / keep, 0.0), I.f16)
+    y[places] = I.cast(I.select(kept, I.cast(x[places], I.f32) * (1.0 / keep), 0.0), I.f16)
 
 
 @intent.fn
 def thinned(value, seed, places, keep):
-    """value / keep where the random number of the place is below keep, else 0; forward and backward are this alike."""
+    """value (1 / keep) where the random number of the place is below keep, else 0; forward and backward are this alike."""
     kept = I.random.uniform(seed, I.indices(places)) < keep
-    return I.select(kept, value / keep, 0.0)
+    return I.select(kept, value * (1.0 / keep), 0.0)
 
 
 @intent.kernel
 def philox_dropout(x: I.In[I.f16, ("N",)], seed: I.u64, keep: I.f32, y: I.Out[I.f16, ("N",)]):
-    """y = x / keep where Philox number i of the seed is below keep; else 0."""
+    """y = x (1 / keep) where Philox number i of the seed is below keep; else 0."""
     places = I.domain(0, x.shape[0])
     y[places] = I.cast(thinned(I.cast(x[places], I.f32), seed, places, keep), I.f16)
 
 
 @intent.kernel
 def philox_dropout_backward(dy: I.In[I.f16, ("N",)], seed: I.u64, keep: I.f32, dx: I.Out[I.f16, ("N",)]):
-    """dx = dy / keep under the mask that the seed gave forward."""
+    """dx = dy (1 / keep) under the mask that the seed gave forward."""
     places = I.domain(0, dy.shape[0])
     dx[places] = I.cast(thinned(I.cast(dy[places], I.f32), seed, places, keep), I.f16)
 
@@ -78,7 +78,7 @@ def _philox(seed, count):
 
 def _dropped(x, word, keep):
     """24 bits of each word are exact in f32, and so is their product with a power of two."""
-    return select((word >> 8) * 2.0**-24 < keep, exact(x) / keep, 0.0)
+    return select((word >> 8) * 2.0**-24 < keep, exact(x) * (exact(np.ones(1)) / keep), 0.0)
 
 
 def hash_dropout_oracle(x, seed, keep):

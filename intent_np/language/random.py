@@ -15,7 +15,6 @@ from .elaborate import value as term
 
 MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
 WEYL = (0x9E3779B9, 0xBB67AE85)
-WORD = 0xFFFFFFFF
 
 
 @intrinsic
@@ -32,21 +31,22 @@ def _wide(v: Operand) -> Value:
 
 
 def _high(v: Any) -> Value:
-    return apply("shr", v, 32)
-
-
-def _low(v: Any) -> Value:
-    return apply("bit_and", v, WORD)
+    """The upper half of a u64, as u32."""
+    return convert(apply("shr", v, 32), u32)
 
 
 def philox(counter: tuple[Any, Any, Any, Any], key: tuple[Any, Any]) -> tuple[Any, Any, Any, Any]:
-    """Ten rounds over four counter words and two key words, each below 2^32 in a u64."""
+    """Ten rounds over four counter words and two key words, all u32.
+
+    Only the products are wider: a machine has one instruction for the upper word of a product of two words, and a
+    compiler sees that neighbours count in one block where words are words."""
     (a, b, c, d), (k, l) = counter, key
     for _ in range(10):
-        first, second = apply("mul", a, MULTIPLIERS[0]), apply("mul", c, MULTIPLIERS[1])
-        a, b = apply("bit_xor", apply("bit_xor", _high(second), b), k), _low(second)
-        c, d = apply("bit_xor", apply("bit_xor", _high(first), d), l), _low(first)
-        k, l = _low(apply("add", k, WEYL[0])), _low(apply("add", l, WEYL[1]))
+        first, second = (_high(apply("mul", convert(v, u64), m)) for v, m in zip((a, c), MULTIPLIERS, strict=True))
+        low = [apply("mul", v, term(m, u32)) for v, m in zip((a, c), MULTIPLIERS, strict=True)]
+        a, b = apply("bit_xor", apply("bit_xor", second, b), k), low[1]
+        c, d = apply("bit_xor", apply("bit_xor", first, d), l), low[0]
+        k, l = apply("add", k, term(WEYL[0], u32)), apply("add", l, term(WEYL[1], u32))
     return a, b, c, d
 
 
@@ -57,13 +57,13 @@ def _bits(seed: Operand, counter: Operand) -> Value:
     if capture().pure:
         raise fail("E306", effect="I.random.bits", found=capture().pure)
     s, n = _wide(seed), _wide(counter)
-    block, zero = apply("shr", n, 2), term(0, u64)
-    words = philox((_low(block), _high(block), zero, zero), (_low(s), _high(s)))
+    block, zero = apply("shr", n, 2), term(0, u32)
+    words = philox((convert(block, u32), _high(block), zero, zero), (convert(s, u32), _high(s)))
     which = apply("bit_and", n, 3)
     found: Any = words[3]
     for k in (2, 1, 0):
         found = select(apply("eq", which, k), words[k], found)
-    return convert(found, u32)
+    return found  # type: ignore[no-any-return]
 
 
 def _unit(bits: Value, first: float) -> Value:
