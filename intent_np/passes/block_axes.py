@@ -50,6 +50,7 @@ from ..terms.normal import (
 from ..terms.updates import Found
 from .base import nanopass
 from .blocks import fragments
+from .one_hot import counted
 from .scans import prefixes, scanned
 
 
@@ -177,7 +178,7 @@ class _Blocking:
         )
         if part or not isinstance(s, Slice):
             return node(Reduce(s, t.combine, values, t.identities))
-        if self.lanewise and all(s in v.lanes for v in values):
+        if self.lanewise and all(s in v.lanes for v in values) and counted(t) is None:
             partial = inherit(t, Fold(s, t.combine, values, t.identities, True))
             return node(Reduce(s, t.combine, self._components(partial), t.identities))
         core = node(Reduce(s, t.combine, values, t.identities))

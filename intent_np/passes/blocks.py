@@ -14,13 +14,14 @@ from typing import Any
 from ..errors import error
 from ..rules.simplify import substitute
 from ..terms.blocked import Point, Slice, Tile, Whole
-from ..terms.core import arena, find, inherit, named, replace, walk
+from ..terms.core import arena, children, find, inherit, named, replace, walk
 from ..terms.grouped import Group
 from ..terms.index import AxisLike, Physical, is_const
 from ..terms.normal import Axis, Contract, Coord, Load, Part, Recur, Reduce, Region, Scan, Store, Update
 from ..terms.ordered import loops
 from .expand_contractions import free_axes
 from .legalize_dot import ACCUMULATORS
+from .one_hot import counted
 from .roles import axes, contiguous, extent_bound, is_resident
 
 POINTWISE = 1024  # elements of a pointwise block: eight a thread
@@ -171,7 +172,7 @@ def held_together(group: Group) -> list[tuple[Axis, ...]]:
     """The axes of each value that a fragment has to hold, the products of a contraction that no instruction takes among
     them."""
     found: dict[tuple[Axis, ...], None] = {}
-    for t in walk(*group.effects):
+    for t in walk(*group.effects, below=_held):
         lanes = _whole_axes(t.over if isinstance(t, Update) else t.lanes)
         if isinstance(t, Contract):
             beside = t.left.lanes & t.right.lanes - {t.axis}
@@ -180,6 +181,12 @@ def held_together(group: Group) -> list[tuple[Axis, ...]]:
                 lanes |= _whole_axes(t.left.lanes | t.right.lanes)
         found[tuple(sorted(lanes, key=lambda a: a.digest))] = None
     return list(found)
+
+
+def _held(t: Any) -> tuple[Any, ...]:
+    """The values that a value is made of; no fragment holds what members and bins of a count are compared by."""
+    parts = counted(t)
+    return children(t) if parts is None else tuple(v for v in (parts.key, parts.valid) if v is not None)
 
 
 def _whole_axes(lanes: Iterable[Any]) -> set[Axis]:

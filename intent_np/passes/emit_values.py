@@ -9,7 +9,7 @@ from abc import abstractmethod
 from typing import Any
 
 from ..terms.blocked import Base, BlockedProgram, Loop, Slice, Tile
-from ..terms.core import inherit
+from ..terms.core import find, inherit
 from ..terms.dtypes import index
 from ..terms.gpu import Broadcast, ContractInto, Full, Range
 from ..terms.index import Apply, Physical, add, apply, is_const, is_op
@@ -17,6 +17,7 @@ from ..terms.normal import Contract, Coord, Load, Proj, Reduce, Scan
 from ..terms.updates import Found
 from .emit_names import Naming
 from .lower_regions import refused
+from .one_hot import bins_of, counted
 from .scopes import LEAVES, Scope, integral, is_test
 
 DEEPEST = 40  # operators in one expression; what is deeper gets names, as printed text and its readers have limits
@@ -33,6 +34,8 @@ class Values(Naming):
     def __init__(self, program: BlockedProgram) -> None:
         super().__init__(program)
         self.depth: dict[Any, int] = {}
+        counts = [t for t in find(program, Reduce) if counted(t) is not None]
+        self.compared = [{t.axis, bins_of(t)} for t in counts]  # members and bins of a count: of no fragment
 
     @abstractmethod
     def loop(self, loop: Loop) -> None:
@@ -74,6 +77,8 @@ class Values(Naming):
             or isinstance(t.type, tuple)
             and not isinstance(t, (Reduce, Scan))
         ):
+            return False
+        if any(pair <= t.lanes for pair in self.compared):
             return False
         if isinstance(built, (Load, Reduce, Scan, ContractInto)) or (isinstance(t, Coord) and t.lanes):
             return True

@@ -240,6 +240,8 @@ class _Lowering:
         return IfThen(self.values.lower(inside), (*lines, *self.block(s.body)))
 
     def let(self, var: Var, value: Value) -> list[Statement]:
+        if self.values.is_range(value):
+            self.values.ranges.add(var)
         if isinstance(var.dtype, tuple) or self._unpacked(var, value):
             return []  # bound where the tuple was unpacked
         e = self.values.lower(value)

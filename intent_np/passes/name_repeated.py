@@ -28,6 +28,7 @@ from ..terms.triton import (
     ForRange,
     Function,
     Helper,
+    HistogramCall,
     LoadAt,
     Name,
     Pointwise,
@@ -49,7 +50,7 @@ SHORT = 3
 LONG = 6
 """A mask of more operators is named even if it is used once."""
 
-WORK = (Pointwise, ConvertTo, ReduceCall, ScanCall, Dot, LoadAt)
+WORK = (Pointwise, ConvertTo, ReduceCall, ScanCall, HistogramCall, Dot, LoadAt)
 
 
 @nanopass(TRITON, TRITON)
@@ -138,7 +139,7 @@ class _Naming:
             return False  # some of its positions only broadcast: the whole that it is part of may be worth a name
         if mask and self.weight(e) > LONG:
             return True
-        costs = e.type.dtype.is_float or isinstance(e, (ReduceCall, ScanCall, Dot, LoadAt))
+        costs = e.type.dtype.is_float or isinstance(e, (ReduceCall, ScanCall, HistogramCall, Dot, LoadAt))
         return uses > 1 and (costs or self.weight(e) >= SHORT)
 
     def weight(self, e: Any) -> int:

@@ -34,6 +34,7 @@ from ..terms.normal import (
     varying,
 )
 from ..terms.ordered import evaluated
+from .one_hot import bins_of
 
 STRIDED_LIMIT = 64  # lanes of an axis along which no view is contiguous: its rows are read a tile at a time
 CONTRACTED_LIMIT = 256  # lanes of an axis that is summed by a contraction, whose operands are two-dimensional
@@ -84,10 +85,11 @@ def program_axes(*parts: tuple[Effect, ...]) -> tuple[Axis, ...]:
         inner: list[Any] = [t for t in terms if isinstance(t, (*STRUCTURED, Recur)) and contains(t, Load)]
         bound = {getattr(t.axis, "axis", t.axis) for t in terms if isinstance(t, STRUCTURED)}
         apart = {a for t in inner if isinstance(t, Contract) for a in t.left.lanes & t.right.lanes}
+        bins = {bins_of(t) for t in inner}  # one instance counts all of them as fast as one
         for e in (t for t in terms if isinstance(t, (Store, Update))):
             found = [
                 a for a in in_index_order(e)
-                if not (reads_memory(a) or a.lanes | a.needs or a in bound)
+                if not (reads_memory(a) or a.lanes | a.needs or a in bound or a in bins)
                 and (a in apart or all(a in varying(t) for t in inner))
             ]  # fmt: skip
             eligible = {a: None for a in (found if eligible is None else eligible) if a in found}

@@ -12,6 +12,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from ..passes.blocks import LARGEST, held_together, power_of_two
+from ..passes.one_hot import counted
 from ..passes.roles import CONTRACTED_LIMIT, STRIDED_LIMIT, axes, contiguous, extent_bound, reads_memory
 from ..rules.simplify import simplify, substitute
 from ..terms.core import arena, children, contains, find, walk
@@ -93,6 +94,8 @@ class Problem:
                 raise Unserved("it has scans in both directions along an axis that no fragment holds")
         if any(t.after is not None for t in find(g.effects, Load)):
             raise Unserved("it reads what it has written")
+        if any(counted(t) is not None for t in find(g, Reduce)):
+            raise Unserved("it counts members by their numbers")
         written = {e.view: e.index for e in self.stores}
         if any(t.view in written and t.index != written[t.view] for t in find(g.effects, Load)):
             raise Unserved("it overwrites what other members of an axis read")

@@ -27,6 +27,7 @@ from .triton_expressions import (
     Expr,
     FullBlock,
     Helper,
+    HistogramCall,
     LoadAt,
     Name,
     Number,
@@ -297,15 +298,16 @@ TRITON = Language(
     terms=(
         Const, Extent, Stride, Param, Apply, Cast, Physical, View, Target, Name, Parameter, Number, Size, FullBlock,
         Arange, ProgramId, Expand, Permute, BroadcastTo, Pointwise, ConvertTo, Dot, Helper, ReduceCall, ScanCall,
-        Address, LoadAt, StoreAt, AtomicAt, Assign, Unpack, ForRange, WhileHolds, IfThen, Barrier, Return, Function,
+        HistogramCall, Address, LoadAt, StoreAt, AtomicAt, Assign, Unpack, ForRange, WhileHolds, IfThen, Barrier,
+        Return, Function,
     ),
     rules=(names_defined, parameters_declared),
 )  # fmt: skip
 
 __all__ = [
-    "TRITON", "UNIT", "Address", "Arange", "Assign", "AtomicAt", "Barrier", "Block", "BroadcastTo", "ConvertTo", "Dot",
-    "Expand", "Expr", "ForRange", "FullBlock", "Function", "Helper", "IfThen", "LoadAt", "Name", "Number", "Parameter",
-    "Permute",
-    "Pointwise", "ProgramId", "ReduceCall", "Return", "ScanCall", "Size", "Statement", "StoreAt", "Unpack",
-    "WhileHolds", "assigned", "bodies", "expressions", "inner", "is_literal", "names", "rebound",
+    "TRITON", "UNIT", "Address", "Arange", "Assign", "AtomicAt", "Barrier", "Block", "BroadcastTo", "ConvertTo",
+    "Dot", "Expand", "Expr", "ForRange", "FullBlock", "Function", "Helper", "HistogramCall", "IfThen", "LoadAt",
+    "Name", "Number", "Parameter", "Permute", "Pointwise", "ProgramId", "ReduceCall", "Return", "ScanCall", "Size",
+    "Statement", "StoreAt", "Unpack", "WhileHolds", "assigned", "bodies", "expressions", "inner", "is_literal",
+    "names", "rebound",
 ]  # fmt: skip

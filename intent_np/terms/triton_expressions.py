@@ -323,6 +323,24 @@ class ScanCall(Expr):
         return out if len(out) > 1 else out[0]
 
 
+@term
+class HistogramCall(Expr):
+    """How many of `values` are 0, 1, 2, … up to `bins`, by `tl.histogram`; all those where `mask` holds are below."""
+
+    values: Expr
+    bins: Physical
+    mask: Expr | None = None
+    syntax = "histogram({values}, {bins}{, |mask|})"
+
+    def infer(self) -> Block:
+        dtype, shape = self.values.type.dtype, self.values.type.shape
+        if dtype is not i32 or len(shape) != 1:
+            raise TypeError(f"a histogram of {dtype} over {spelled_shape(shape)}")
+        if self.mask is not None and self.mask.type != Block(bool_, shape):
+            raise TypeError("the mask of a histogram has the shape of its values")
+        return Block(i32, (self.bins,))
+
+
 # ---- memory ------------------------------------------------------------------------------------------------------
 
 

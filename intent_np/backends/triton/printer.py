@@ -205,6 +205,9 @@ class Printer:
                     return f"tl.{function}({self.text(values[0])}, axis={axis})", ATOM
                 operands = ", ".join(self.text(v) for v in values)
                 return f"tl.reduce({operands if len(values) == 1 else f'({operands})'}, {axis}, {helper.name})", ATOM
+            case t.HistogramCall(values, bins, mask):
+                under = "" if mask is None else f", mask={self.text(mask)}"
+                return f"tl.histogram({self.text(values)}, {bins.name}{under})", ATOM
             case t.ScanCall(axis, values, helper, reverse):
                 more = ", reverse=True" if reverse else ""
                 if helper is None:
