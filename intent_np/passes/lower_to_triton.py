@@ -42,6 +42,7 @@ from ..terms.triton import (
 )
 from .barriers import waiting
 from .base import nanopass
+from .triton_counts import is_range
 from .triton_updates import update
 from .triton_values import Values
 
@@ -240,7 +241,7 @@ class _Lowering:
         return IfThen(self.values.lower(inside), (*lines, *self.block(s.body)))
 
     def let(self, var: Var, value: Value) -> list[Statement]:
-        if self.values.is_range(value):
+        if is_range(self.values, value):
             self.values.ranges.add(var)
         if isinstance(var.dtype, tuple) or self._unpacked(var, value):
             return []  # bound where the tuple was unpacked

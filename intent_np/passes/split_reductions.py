@@ -26,6 +26,7 @@ from .base import nanopass
 from .blocks import block_extents, power_of_two
 from .expand_contractions import free_axes
 from .lower_buffers import extent, visible, workspace
+from .one_hot import bins_of
 from .roles import STRUCTURED, contiguous, may_be_resident
 
 PROCESSORS = 132
@@ -51,6 +52,8 @@ ALONG = Cost(4, 1024, 4096, 16)
 """Of elements side by side: a block of them is a wide load for every thread."""
 ACROSS = Cost(4, 256, 128, 16)
 """Of rows, for each of many columns."""
+COUNTS = Cost(4, 1024, 4096, 64)
+"""Of members that are counted by their numbers: whoever is last reads a row of counts of each part."""
 PRODUCT = Cost(2, 16, 512, 1)
 """Of matrix products, whose partial results are tiles."""
 
@@ -128,6 +131,7 @@ def found(group: Group) -> Split | None:
         blocks = mul(blocks, apply("ceil_div", extent(a.lo, a.hi), const(extents[a])))
     product = any(isinstance(chain[-1], Contract) and all(free_axes(chain[-1])) for chain in chains)
     cost = PRODUCT if product else ALONG if along[-1] in contiguous(group.effects) else ACROSS
+    cost = COUNTS if any(bins_of(chain[-1]) for chain in chains) else cost
     return Split(tuple(heads), along, simplify(blocks), cost)
 
 
@@ -162,7 +166,7 @@ def _is_whole(chain: tuple[Any, ...], group: Group) -> bool:
     """Whether every instance goes through the members once, and computes nothing dear for each of them."""
     head, core = chain[0], chain[-1]
     plain = isinstance(core, (Reduce, Contract)) and not any(contains(v, *STRUCTURED) for v in _operands(core))
-    return plain and contains(core, Load) and set(head.lanes) == set(group.workset)
+    return plain and contains(core, Load) and set(head.lanes) - {bins_of(core)} == set(group.workset)
 
 
 def _operands(t: Any) -> tuple[Value, ...]:
@@ -196,7 +200,8 @@ class _Parts:
         total = total if is_const(total) else named(total, "parts")
         part = self._axis("part", total)
         pieces = self._pieces(split, counts, part)
-        how = ("loop", split.cost.block) if group.workset else ("whole", power_of_two(most))
+        lone = not any(head.lanes for head in split.reductions)
+        how = ("loop", split.cost.block) if not lone else ("whole", power_of_two(most))
         members = self._axis("each", total, *how)
         sync, stores, final = Sync(1), [], {}
         for head in split.reductions:
@@ -250,10 +255,11 @@ class _Parts:
 
     def _kept(self, value: Any, head: Any, group: Group, part: Axis, members: Axis, sync: Sync) -> tuple[Store, Load]:
         """The store of what an instance finds, and the load of what all have found."""
-        shape = [part.hi, *(extent(a.lo, a.hi) for a in group.workset)]
+        axes = (*group.workset, *sorted(head.lanes.difference(group.workset), key=lambda a: a.digest))
+        shape = [part.hi, *(extent(a.lo, a.hi) for a in axes)]
         view = workspace("partial", value.type, shape, self.taken)
         self.views.append(view)
-        at = tuple(node(sub(Coord(a), a.lo)) for a in group.workset)
+        at = tuple(node(sub(Coord(a), a.lo)) for a in axes)
         store = inherit(head, Store(view, (Coord(part), *at), value))
         return store, Load(view, (Coord(members), *at), after=sync)
 

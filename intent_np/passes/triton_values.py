@@ -13,7 +13,7 @@ from ..backends.triton.names import Names
 from ..terms.core import arena, find, inherit
 from ..terms.dtypes import DType, bf16, f16, f64, i16, i32, i64, index
 from ..terms.gpu import Broadcast, ContractInto, Full, Load, Physical, Proj, Range, Reduce, Scan, Store, Var
-from ..terms.index import Apply, Cast, Const, Extent, Param, Stride, Value, conjunction, const, is_const, le, lt
+from ..terms.index import Apply, Cast, Const, Extent, Param, Stride, Value, is_const
 from ..terms.normal import Arg, Combine, View, builtin_name
 from ..terms.operators import OPERATORS, Op
 from ..terms.triton import (
@@ -26,7 +26,6 @@ from ..terms.triton import (
     Expr,
     FullBlock,
     Helper,
-    HistogramCall,
     LoadAt,
     Name,
     Number,
@@ -40,7 +39,7 @@ from ..terms.triton import (
     broadcast,
     is_literal,
 )
-from .one_hot import BINS, OneHot, one_hot, uncast
+from .triton_counts import counts
 
 DIVISIONS = ("floordiv", "mod", "ceil_div")
 GROWING = ("add", "sub", "mul", "neg", "shl")
@@ -313,9 +312,8 @@ class Values:
 
     def reduce(self, t: Reduce) -> Expr:
         """Along the axis' position; operands that lack an axis of the others are spread over it first."""
-        counted = one_hot(t, self.is_range)
-        if counted is not None and counted.members == {t.axis} and max(a.value for a in counted.bin.lanes) in BINS:
-            return self.count(t, counted)
+        if (counted := counts(self, t)) is not None:
+            return counted
         dims = self.dims(frozenset().union(*(v.lanes for v in t.values)))
         values = tuple(self.spread(v, dims) for v in t.values)
         axis = dims.index(t.axis)
@@ -325,28 +323,6 @@ class Values:
         if own.get(name or "", False):
             return ReduceCall(name or "", axis, values)
         return ReduceCall("reduce", axis, values, self.helper(t.combine, tuple(v.type.dtype for v in values)))
-
-    def is_range(self, v: Value) -> bool:
-        """Whether a value is 0, 1, 2, … along an axis, in whatever type."""
-        number = uncast(v)
-        return number in self.ranges or isinstance(number, Range)
-
-    def count(self, t: Reduce, counted: OneHot) -> Expr:
-        """A sum that counts members by their numbers; those of no bin are left out."""
-        (bins,) = counted.bin.lanes
-        key, dims = self.lower(counted.key), self.dims((t.axis,))
-        valid = counted.valid
-        source = counted.key.value.type if isinstance(counted.key, Cast) else counted.key.type
-        if source.kind != "uint" or source.range[1] >= bins.value:  # type: ignore[union-attr]
-            d: Any = counted.key.type
-            end = bins if d is index else const(bins.value, d)
-            inside = (le(const(0, d), counted.key), lt(counted.key, end))
-            valid = conjunction(valid, *inside)  # type: ignore[arg-type]
-        mask = None if valid is None else self.at(valid, dims)
-        if mask is not None and not mask.type.shape:
-            mask = BroadcastTo(mask, dims)
-        found = HistogramCall(self.hold(key, i32), bins, mask)
-        return self.hold(found, self.dtype(t.type))  # type: ignore[arg-type]
 
     def scan(self, t: Scan) -> Expr:
         """Along the axis' position; all operands have all axes."""

@@ -84,3 +84,13 @@ def of_rows(x: I.In[I.i32, ("M", "N")], y: I.Out[I.i32, ("M", 64)]):
 @pytest.mark.parametrize("kernel", [of_few, of_any, of_rows], ids=lambda k: k.name)
 def test_few_bins_and_those_of_unknown_number_are_compared(kernel):
     assert "tl.histogram" not in printed(kernel).source
+
+
+@pytest.mark.parametrize("n", [0, 1, 100, 4096 * 3 + 5])
+def test_counts_are_split_among_instances(n):
+    made = printed(of_valid, split_reductions={"split": True, "members": 64, "parts": 7})
+    assert "atomic_add" in made.source
+    assert made.source.count("tl.histogram(") == 2
+    given = dict(_given(of_valid, n))
+    found, expected = made(given), by_reference(of_valid, given)
+    np.testing.assert_array_equal(found["y"], expected["y"])
