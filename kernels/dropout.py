@@ -31,7 +31,7 @@ def hash_dropout(x: I.In[I.f16, ("N",)], seed: I.u32, keep: I.f32, y: I.Out[I.f1
 
 @intent.fn
 def thinned(value, seed, places, keep):
-    """value (1 / keep) where the random number of the place is below keep, else 0; forward and backward are this alike."""
+    """value (1 / keep) where the random number of the place is below keep, else 0: forward and backward are alike."""
     kept = I.random.uniform(seed, I.indices(places)) < keep
     return I.select(kept, value * (1.0 / keep), 0.0)
 
