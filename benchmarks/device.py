@@ -3,6 +3,9 @@
     intent-np build kernels --target sm_90 --out out
     python -m benchmarks.device --artifacts out
 
+Built with `--option lower_to_triton.descending=true` as well, all is checked in another order of instances; with
+`--option lower_to_triton.instances=7`, with several points to each.
+
 Sections: `check` (every kernel at small sizes against its oracle), `large` (the corpus's large sizes against the
 oracle), `overhead` (host time of a call).  Building needs no GPU and running needs no Triton: the folder may come from
 another machine.

@@ -97,6 +97,10 @@ class CupyDriver:
             memory = self._cupy.cuda.alloc(size)
             return CupyMemory(memory, memory.ptr)
 
+    def fill(self, target: int, value: int, size: int, device: int, stream: int) -> None:
+        with self.on(device):
+            self._cupy.cuda.runtime.memsetAsync(target, value, size, stream)
+
     def copy(self, target: int, source: int, size: int, device: int, stream: int) -> None:
         with self.on(device):
             self._cupy.cuda.runtime.memcpyAsync(target, source, size, _DEVICE_TO_DEVICE, stream)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from intent_np.cli.compile import PassOption
+
 if TYPE_CHECKING:
     from intent_np.corpus.build import Job
 
@@ -25,6 +27,7 @@ def build(
     thorough: Thorough = False,
     workers: Jobs = 2,
     time_limit: Limit = 300.0,
+    option: PassOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Compile every kernel of CORPUS into OUT; one bad kernel never stops the rest.
@@ -34,14 +37,17 @@ def build(
     Exits with 1 if any other kernel is not ok.
     """
     from intent_np.cli import FAILED
+    from intent_np.cli.opt import pass_options
     from intent_np.cli.output import print_json
     from intent_np.corpus.build import FINE, jobs, write_manifest
     from intent_np.corpus.cases import entries
     from intent_np.corpus.report import write_report
+    from intent_np.passes.pipeline import PIPELINE
     from intent_np.target import resolve
 
     resolve(target)  # a wrong name is told once, not for every kernel
-    work = jobs(entries(corpus, keep_going=True), target, out, machines() if verify else (), thorough)
+    passes = pass_options(option, list(PIPELINE))
+    work = jobs(entries(corpus, keep_going=True), target, out, machines() if verify else (), thorough, passes)
     out.mkdir(parents=True, exist_ok=True)
     records = run_with_progress(work, workers, time_limit)
     manifest = write_manifest(records, target, out)

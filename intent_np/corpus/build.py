@@ -12,8 +12,9 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from intent_np.corpus.cases import Entry, entries
@@ -25,7 +26,8 @@ from intent_np.errors import IntentError, error
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One kernel to build, in words that another process understands.  `machines` are those to verify it on."""
+    """One kernel to build, in words that another process understands.  `machines` are those to verify it on, `passes`
+    options of passes over those of the kernel."""
 
     path: str
     name: str
@@ -34,6 +36,7 @@ class Job:
     folder: str
     machines: tuple[str, ...] = ()
     thorough: bool = False
+    passes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 NOTHING: Final[dict[str, Any]] = {"variants": [], "files": {}, "checks": []}
@@ -46,7 +49,12 @@ one that was to be verified and has nothing to be compared with."""
 
 
 def jobs(
-    found: Sequence[Entry], target: str, out: Path | None, machines: tuple[str, ...] = (), thorough: bool = False
+    found: Sequence[Entry],
+    target: str,
+    out: Path | None,
+    machines: tuple[str, ...] = (),
+    thorough: bool = False,
+    passes: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
 ) -> list[Job]:
     """A job for each entry, with its folder below `out`; without `out` the kernels are only verified.
 
@@ -64,6 +72,7 @@ def jobs(
             str(out / entry.title) if out else "",
             machines,
             thorough,
+            dict(passes),
         )
         for entry in found
     ]
@@ -81,6 +90,8 @@ def run_job(job: Job) -> dict[str, Any]:
     A kernel without a folder is verified only.
     """
     entry = entries([f"{job.path}:{job.name}"])[0]
+    if job.passes:
+        entry = replace(entry, options={**entry.options, "passes": {**entry.options.get("passes", {}), **job.passes}})
     record: dict[str, Any] = {"seconds": 0.0, **NOTHING}
     if job.folder:
         try:

@@ -61,6 +61,9 @@ class Driver(Protocol):
     def allocate(self, size: int, device: int, stream: int) -> Memory:
         """Memory of any contents, ordered on `stream`."""
 
+    def fill(self, target: int, value: int, size: int, device: int, stream: int) -> None:
+        """Set bytes at an address, ordered on `stream`."""
+
     def copy(self, target: int, source: int, size: int, device: int, stream: int) -> None:
         """Copy bytes between addresses of a device, ordered on `stream`."""
 

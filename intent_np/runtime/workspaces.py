@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 if TYPE_CHECKING:
     from intent_np.runtime.launch import Driver, Memory
@@ -19,6 +19,9 @@ class Workspaces:
     keeps all of them: a graph keeps the addresses.
     """
 
+    filled: ClassVar[int | None] = None
+    """For tests: what every byte of memory of any contents is before each launch; None leaves it as it is."""
+
     def __init__(self, *, prepared: bool = False) -> None:
         self._prepared = prepared
         self._held: dict[tuple[str, bool, int, int], tuple[int, Memory]] = {}
@@ -26,6 +29,12 @@ class Workspaces:
     def memory(self, driver: Driver, name: str, device: int, stream: int, size: int, zeroed: bool = False) -> Memory:
         """At least `size` bytes, for one launch on `stream`: hold them until it is there.  They were zeroed when they
         were allocated, unless there are more than `KEPT`; `zeroed` ones, which launches leave so, always were."""
+        memory = self._piece(driver, name, device, stream, size, zeroed)
+        if self.filled is not None and size and not zeroed:
+            driver.fill(memory.pointer, self.filled, size, device, stream)
+        return memory
+
+    def _piece(self, driver: Driver, name: str, device: int, stream: int, size: int, zeroed: bool) -> Memory:
         key = name, zeroed, device, -1 if self._prepared else stream
         held, memory = self._held.get(key, (-1, None))
         if memory is None or held < size:

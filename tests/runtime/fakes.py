@@ -119,6 +119,9 @@ class FakeDriver:
         memory.buffer[:] = 0x7F
         return memory
 
+    def fill(self, target: int, value: int, size: int, device: int, stream: int) -> None:
+        ctypes.memset(target, value, size)
+
     def copy(self, target: int, source: int, size: int, device: int, stream: int) -> None:
         self.copies += 1
         ctypes.memmove(target, source, size)

@@ -312,6 +312,20 @@ def test_a_failed_warm_launch_is_reported_and_the_next_one_runs() -> None:
     assert z.array[0] == 4
 
 
+def test_workspaces_may_be_filled_before_each_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+    from intent_np.runtime.workspaces import Workspaces
+
+    driver, held = FakeDriver([]), Workspaces()
+    for size in (8, 64):
+        held.memory(driver, "own", 0, STREAM, size).buffer[:] = 1
+        monkeypatch.setattr(Workspaces, "filled", 0x7F)
+        memory = held.memory(driver, "own", 0, STREAM, size)
+        counter = held.memory(driver, "counter", 0, STREAM, size, zeroed=True)
+        start = memory.pointer - memory.buffer.ctypes.data
+        assert (memory.buffer[start : start + size] == 0x7F).all()
+        assert not counter.buffer.any()
+
+
 def test_a_grid_beyond_one_launch_is_refused() -> None:
     variant = axpby_variant(generic_class(AXPBY), grid=("N", "2147483648"))
     one = artifact(variants=[variant], specialize=None)
