@@ -64,6 +64,8 @@ MONOTONE = {
     "exp", "exp2", "log", "log1p", "log2", "sqrt", "rsqrt", "tanh", "erf", "erfc", "asin", "sigmoid", "floor", "ceil",
     "round", "sign",
 }  # fmt: skip
+WHOLE = ("floor", "ceil", "round", "sign")
+"""Operators whose results every format has: of what is exact they are."""
 
 
 def expected(
@@ -148,7 +150,7 @@ class _Bounded(Tensors):
         """What a value may be; None if it is exact."""
         match v:
             case Apply(op, args) | Pointwise(op, args) if not self._is_branch(op, args):
-                return self._operator(op, args, s)
+                return self._operator(op, args, s, result)
             case Cast(value, d, mode) | Convert(value, d, mode):
                 x = self.value(value, s)
                 return self._cast(self.of(x, _dtype(value)), _dtype(value), d, mode, self.doubtful(x))
@@ -194,7 +196,7 @@ class _Bounded(Tensors):
 
     # ---- pointwise
 
-    def _operator(self, op: Op, args: tuple[Value, ...], s: Scope) -> Approx | None:
+    def _operator(self, op: Op, args: tuple[Value, ...], s: Scope, result: Result) -> Approx | None:
         rank = max(len(shape_of(a)) for a in args)
         d = _dtype(args[-1])
         sides = []
@@ -206,7 +208,7 @@ class _Bounded(Tensors):
                 here = _each(_wide(here, own.shape), partial(np.reshape, shape=shape))
             sides.append(here)
         exact = not any(np.any(x.error) for x in sides)
-        if exact and (not d.is_float or op.result == "bool"):
+        if exact and (not d.is_float or op.result == "bool" or op.name in WHOLE):
             return None
         if op.name == "select":
             chosen = approx.select(sides[0].value != 0, sides[1], sides[2])
@@ -216,10 +218,10 @@ class _Bounded(Tensors):
         if op.result == "bool" and d.is_float and op.arity == 2:
             near = np.abs(sides[0].value - sides[1].value) <= sides[0].error + sides[1].error
             unsure = near & ((sides[0].error > 0) | (sides[1].error > 0))
-            return Approx(near.astype(np.float64), np.where(unsure, np.inf, 0.0), FORMATS["f64"])
+            return Approx(np.asarray(widen(result), np.float64), np.where(unsure, np.inf, 0.0), FORMATS["f64"])
         if not d.is_float or op.result == "bool":
             error = np.where(_unsure(sides), np.inf, 0.0)
-            return Approx(np.zeros_like(error), error, FORMATS["f64"])
+            return Approx(np.asarray(widen(result), np.float64), error, FORMATS["f64"])
         return self._float(op, d, sides)
 
     def _float(self, op: Op, d: DType, sides: list[Approx]) -> Approx:

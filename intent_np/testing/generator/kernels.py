@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...language.definition import Kernel
-from . import compressed, functions, layout, pointwise, regions, structured  # productions declare themselves
+from . import algebra, compressed, functions, layout, pointwise, regions, structured  # productions declare themselves
 from .choices import Choices, seeded
 from .statements import perform
 from .writer import Block, Extent, Writer, indented
 
-PRODUCTIONS = (compressed, functions, layout, pointwise, regions, structured)
+PRODUCTIONS = (algebra, compressed, functions, layout, pointwise, regions, structured)
 
 
 @dataclass(frozen=True)
