@@ -29,9 +29,6 @@ def fuzz(
     attempts: Annotated[int, typer.Option(min=0, help="Candidates of a reduction.")] = 600,
     generator: Annotated[str, typer.Option(help="MODULE:FUNCTION from a seed to a kernel's text.")] = "",
     mutants: Annotated[bool, typer.Option("--mutants", help="Measure the suite by mutants of the compiler.")] = False,
-    corpus: Annotated[
-        list[str] | None, typer.Option(help="With --mutants: kernels with oracles, beside random ones.")
-    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Examine random kernels, sort what fails into findings, reduce each and save it as a test.
@@ -47,9 +44,11 @@ def fuzz(
     from intent_np.testing.oracles import DEFAULT, ORACLES
 
     if mutants:
-        from intent_np.testing.mutants.campaign import measure, told
+        from intent_np.testing.mutants.campaign import Campaign as Measurement
+        from intent_np.testing.mutants.campaign import told
 
-        rates = measure(corpus or (), count or 100, jobs, None, lambda line: print(line, file=sys.stderr, flush=True))
+        measurement = Measurement(out, jobs, minutes or 60.0, lambda line: print(line, file=sys.stderr, flush=True))
+        rates = measurement.measure(count or 2000)
         print_json(rates) if as_json else print(told(rates))
         return
     chosen = [o.strip() for o in oracles.split(",")] if oracles else list(DEFAULT)

@@ -12,13 +12,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..terms.core import Arena, walk
+from .generator.algebra import ALGEBRA
 from .generator.kernels import Config, random_kernel
 from .generator.monoids import BASES, COMPOSED
 from .generator.pointwise import FORMS
 from .generator.statements import STATEMENTS
 from .generator.values import VALUES
 
-CONSTRUCTS = (*VALUES, *STATEMENTS, *FORMS, *(f"monoid {n}" for n in (*BASES, *COMPOSED)))
+CONSTRUCTS = (*VALUES, *STATEMENTS, *ALGEBRA, *FORMS, *(f"monoid {n}" for n in (*BASES, *COMPOSED)))
 """Every production, and each operator and monoid that the table of one of them has."""
 
 

@@ -16,6 +16,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
@@ -74,9 +75,8 @@ class Job:
 
 
 def unavailable() -> str | None:
-    """Why Triton's interpreter can't run here, if so: its loops with runtime bounds need NumPy below 2.4."""
-    version = tuple(int(n) for n in np.__version__.split(".")[:2])
-    return f"Triton's interpreter needs NumPy below 2.4, this is {np.__version__}" if version >= (2, 4) else None
+    """Why Triton's interpreter can't run here, if so."""
+    return None if find_spec("triton") else "Triton is not installed"
 
 
 def interpret(

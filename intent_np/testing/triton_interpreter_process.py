@@ -83,7 +83,7 @@ class Interpreter:
         """`range` in a kernel: its counter is a scalar tensor, as wide as the widest of the bounds."""
         wide = any(isinstance(b, self.tl.tensor) and b.dtype == self.tl.int64 for b in bounds)
         kind = self.tl.int64 if wide else self.tl.int32
-        for i in range(*map(int, bounds)):
+        for i in range(*(int(b.handle.data.item()) if isinstance(b, self.tl.tensor) else int(b) for b in bounds)):
             data = np.array([i], np.int64 if wide else np.int32)
             yield self.tl.tensor(self.inside.TensorHandle(data, kind), kind)
 

@@ -1,47 +1,44 @@
-"""Mutants: one thing is wrong while they are applied, what lists them is true, and a suite notices."""
+"""Mutants: one thing is wrong while they are applied, each guard and pass has some, and a suite notices."""
 
 from __future__ import annotations
 
 import pytest
 
+from intent_np.passes import narrow_ranges
 from intent_np.passes.pipeline import PIPELINE
 from intent_np.rules.rule_set import active
 from intent_np.rules.tables import BUILTIN
-from intent_np.testing.mutants import candidates, mutants, pass_mutants
-from intent_np.testing.mutants.campaign import WITNESSED
-from intent_np.testing.mutants.hunt import Fate, hunt, summary
+from intent_np.testing.mutants import pass_mutants, rule_mutants
+from intent_np.testing.mutants.campaign import Campaign, summary
+from intent_np.testing.mutants.hunt import DIFFERS, hunt, is_right, look, reaching
 from intent_np.testing.mutants.passes import NO_MEANING
-from intent_np.testing.mutants.rules import mutated, rule_mutants
-from intent_np.testing.mutants.suite import Trial, corpus_trials, explored
-from kernels import cases
+from intent_np.testing.mutants.reach import reach
+from intent_np.testing.mutants.rules import mutated
+from intent_np.testing.mutants.source import Mutant
+from intent_np.testing.mutants.suite import Trial
 
-RULES = rule_mutants(3)
-
-
-@pytest.fixture(scope="module")
-def known() -> list:
-    return candidates()
+RULES = rule_mutants(None)
 
 
-def test_every_guard_and_every_module_of_passes_has_one(known: list) -> None:
-    names = {m.name for m in known}
+def of_rule(name: str) -> Mutant:
+    return next(m for m in RULES if m.name == f"rule {name}")
+
+
+def of_pass(function: str, change: str) -> Mutant:
+    (found, *_) = pass_mutants(None, lambda name, text: name.startswith(f"{function}:") and change in text)
+    return found
+
+
+def test_every_guard_and_every_module_of_passes_has_candidates() -> None:
+    names = {m.name for m in RULES}
     for r in BUILTIN.rules:
         assert {f"rule {r.name}: dropped guard {i + 1}" for i in range(len(r.when))} <= names
     modules = {p.module.rpartition(".")[2] for p in PIPELINE} - set(NO_MEANING)
-    assert modules <= {name.partition(".")[0] for name in names}
-    assert len(names) == len(known)
-
-
-def test_witnesses_are_listed() -> None:
-    found = mutants()
-    assert len(found) >= 150, f"{len(found)}: python -m benchmarks.mutants --search"
-    assert len({m.kind for m in found}) >= 8
-    assert all(len(line.split(" | ")) == 4 for line in WITNESSED.read_text().splitlines())
+    assert modules <= {m.name.partition(".")[0] for m in pass_mutants(1)}
+    assert len(names) == len(RULES)
 
 
 def test_a_mutant_is_in_force_for_a_while_and_no_longer() -> None:
-    from intent_np.passes import narrow_ranges
-
     before = {n: f.__code__ for n, f in vars(narrow_ranges).items() if hasattr(f, "__code__")}
     changed = 0
     for mutant in pass_mutants(None, lambda name, change: name.startswith("narrow_ranges._bound:")):
@@ -49,31 +46,50 @@ def test_a_mutant_is_in_force_for_a_while_and_no_longer() -> None:
             changed += {n: f.__code__ for n, f in vars(narrow_ranges).items() if hasattr(f, "__code__")} != before
         assert {n: f.__code__ for n, f in vars(narrow_ranges).items() if hasattr(f, "__code__")} == before
     assert changed
-    (guardless,) = [m for m in RULES if m.name == "rule mod-small: dropped guard 2"]
+    guardless = of_rule("mod-small: dropped guard 2")
     assert len(mutated(guardless).when) == 1
     assert len(active().rule("mod-small").when) == 2
 
 
-def trials(*names: str) -> list[Trial]:
-    return explored(corpus_trials(c for c in cases() if c.name in names), jobs=1)
+def test_a_trial_reaches_what_runs_and_what_occurs() -> None:
+    found = reach(Trial("rule mod-nest 0"))
+    assert found is not None
+    assert "mod-nest" in found.occurs
+    assert found.fired <= found.occurs | {"mod-nest"}
+    assert of_rule("mod-nest: dropped guard 2").name in {
+        m.name for m in RULES if m.name.startswith("rule mod-nest") and reaching(m, [found])
+    }
+    assert reaching(of_pass("compose_shapes.rewritten", ""), [found])
+    assert not reaching(of_pass("lower_compressed._sum", ""), [found])
 
 
-@pytest.mark.slow
-def test_a_suite_notices(known: list) -> None:
-    listed = [line.split(" | ") for line in WITNESSED.read_text().splitlines()]
-    by_name = {m.name: m for m in known}
-    wanted = [name for name, _, witness, _ in listed if witness == "histogram, machine" and name in by_name][:4]
-    rule = next(m for m in RULES if m.name == "rule mod-small: dropped guard 2")
-    fates = hunt([*(by_name[name] for name in wanted), rule], trials("histogram"), jobs=1)
-    assert [f.status for f in fates] == ["killed"] * (len(wanted) + 1)
-    assert fates[-1].witness == "rules check"
-    assert summary(fates)["rate"] == 1.0
+def test_a_kernel_notices_what_it_reaches() -> None:
+    trials = [t for i in range(3) if (t := reach(Trial(f"rule max-nested {i}"))) is not None]
+    mutant = of_rule("max-nested: wrong operator")
+    found = hunt(mutant, reaching(mutant, trials), 60.0)
+    assert found.seen is not None
+    assert found.seen.how == DIFFERS
+    assert is_right(found.seen)
+    assert look(mutant, Trial(found.seen.trial))[0] == found.seen
 
 
-def test_survivors_lower_the_rate_and_equivalents_do_not_count() -> None:
-    fates = [
-        Fate("a.f: off by one 1", "off by one", "", s) for s in ("killed", "survived", "not reached", "equivalent")
-    ]
-    made = summary(fates)
-    assert (made["mutants"], made["counted"], made["killed"], made["rate"]) == (4, 3, 1, 0.3333)
+def test_a_campaign_goes_on_where_it_ended(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = [of_rule("max-nested: wrong operator"), of_rule("min-nested: wrong operator")]
+    monkeypatch.setattr("intent_np.testing.mutants.campaign.mutants", lambda: wrong)
+    monkeypatch.setattr("intent_np.testing.mutants.campaign.corpus", list)
+    first = Campaign(tmp_path, jobs=1).measure(count=4)
+    again = Campaign(tmp_path, jobs=1).measure(count=4)
+    assert first == again
+    assert first["measured"] == 2
+    assert len(Campaign(tmp_path).journal.lines) >= 2
+
+
+def test_survivors_lower_the_rate() -> None:
+    those = RULES[:3]
+    line = {"name": "a", "kind": "k", "how": "", "change": ""}
+    random = {m.name: {**line, "name": m.name, "how": DIFFERS if i == 0 else ""} for i, m in enumerate(those)}
+    rest = {those[1].name: {**line, "name": those[1].name, "how": DIFFERS}}
+    made = summary(those, random, rest, 4, 4)
+    assert (made["measured"], made["random"], made["killed"]) == (3, 1, 2)
+    assert made["rate"] == 0.6667
     assert len(made["survivors"]) == 2

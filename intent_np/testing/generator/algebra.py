@@ -1,4 +1,4 @@
-"""Statements in which operators meet the same few operands again and again: `max(min(a, b), b)`, `(i % 4) % 2`.
+"""Outputs in which operators meet the same few operands again and again: `max(min(a, b), b)`, `(i % 4) % 2`.
 
 Values that are drawn independently hardly ever cancel, absorb or imply one another, and then no rule of algebra has
 anything to do.  Here an operand is a leaf of two, a constant that is special to its type, or a part that is there
@@ -8,15 +8,18 @@ comparisons, remainders and quotients, or just fail to.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
+from ...rules.pattern import Rule
 from ...terms.dtypes import DTYPES, DType
 from ...terms.operators import Op
+from .choices import seeded
 from .patterns import DIVIDING, ROUNDING, fitting, instance
 from .pointwise import EXACT, WRITTEN
-from .statements import statement
 from .values import some_shape, tuple_of
-from .writer import Block, Extent, Type, number
+from .writer import Block, Extent, Type, Writer, number
 
 EXTENDED = ("f16", "bf16", "f32", "f64", "f8e5m2")
 """Formats with infinities."""
@@ -40,7 +43,9 @@ class Parts:
 
     def positive(self) -> list[str]:
         """What an integer may be divided by."""
-        return [*(k for k in self.constants if self.divides(k)), f"I.maximum({self.leaf()}, 1)", "N"][: None if "N" in self.leaves else -1]
+        return [*(k for k in self.constants if self.divides(k)), f"I.maximum({self.leaf()}, 1)", "N"][
+            : None if "N" in self.leaves else -1
+        ]
 
     def number(self, depth: int, exact: bool) -> str:
         """A value; `exact` where something is decided on it."""
@@ -93,7 +98,10 @@ class Parts:
             if args[0] in self.constants:
                 args[0] = c.choice(self.leaves)
         if op.name in ("shl", "shr"):
-            args = [self.typed(args[0]), c.choice(("0", "1", "2", f"({self.typed(args[1])} & 7)"))]
+            args = [
+                self.leaf() if args[0] in self.constants else args[0],
+                c.choice(("0", "1", "2", f"({self.typed(args[1])} & 7)")),
+            ]
         return WRITTEN[op].format(*args)
 
     def divides(self, text: str) -> bool:
@@ -138,11 +146,11 @@ class Parts:
         return inner
 
 
-@statement("algebra of coordinates", 14)
-def of_coordinates(block: Block, fuel: int) -> bool:
+def coordinates(block: Block, rules: Sequence[Rule] = ()) -> None:
     """Index arithmetic and predicates over the coordinates of two domains."""
     c, w = block.choices, block.writer
-    names, shape = [], []
+    names: list[str] = []
+    shape: list[Extent] = []
     limits = [0, 1]
     for place in ("[:, None]", "[None, :]"):
         low, size, step = c.choice((0, 0, 0, 1, 2, 4)), c.choice((1, 2, 3, 4, 5, 8)), c.choice((1, 1, 1, 2, 4))
@@ -158,15 +166,15 @@ def of_coordinates(block: Block, fuel: int) -> bool:
     if Extent("N") in shape:
         names.append("N")
     test = w.source("bool", tuple(shape)).name
-    write(block, Parts(block, "index", names, [f"{test}[:, :]"], constants), tuple(shape))
-    return True
+    write(block, Parts(block, "index", names, [f"{test}[:, :]"], constants), tuple(shape), rules)
 
 
-@statement("algebra of values", 14)
-def of_values(block: Block, fuel: int) -> bool:
+def values(block: Block, rules: Sequence[Rule] = ()) -> None:
     """Operators of one type over two values."""
     c, w = block.choices, block.writer
-    dtype = c.choice([d for d in dict.fromkeys(w.dtypes) if d not in ("bool", "index")])
+    dtype = c.choice(
+        [d for d in dict.fromkeys(w.dtypes) if d not in ("bool", "index") and set(rules) <= set(fitting(d))]
+    )
     shape = some_shape(block, 2, 1)
     colons = ", ".join(":" for _ in shape)
     leaves = [f"{w.view('In', dtype, shape).name}[{colons}]" for _ in range(2)]
@@ -177,15 +185,30 @@ def of_values(block: Block, fuel: int) -> bool:
         constants += ['float("inf")', '(-float("inf"))'] if dtype in EXTENDED else []
     else:
         constants = ["0", "1", "2", "3", "4", "8", *(["(-1)", "(-2)"] if element.is_signed else [])]
-    write(block, Parts(block, dtype, leaves, test, constants), shape)
-    return True
+    write(block, Parts(block, dtype, leaves, test, constants), shape, rules)
 
 
-def write(block: Block, parts: Parts, shape: tuple[Extent, ...]) -> None:
-    """Outputs for some values and predicates over the same parts."""
-    c, rules = block.choices, fitting(parts.dtype)
+def of_rule(r: Rule, seed: int) -> str:
+    """The text of a kernel in which the left side of a rule over scalars occurs, the same in every process."""
+    from .kernels import Config, text_of
+
+    w = Writer(seeded(seed), Config().dtypes)
+    block = Block(w)
+    of_any = any(r in fitting(d) for d in ("i32", "f32"))
+    if r in fitting("index") and (seed % 2 == 1 or not of_any):
+        coordinates(block, [r])
+    else:
+        values(block, [r])
+    return text_of(w, block)
+
+
+def write(block: Block, parts: Parts, shape: tuple[Extent, ...], rules: Sequence[Rule]) -> None:
+    """Outputs for some values and predicates over the same parts; of left sides of these rules alone, if some are
+    given."""
+    c, only = block.choices, bool(rules)
+    rules = list(rules) or fitting(parts.dtype)
     for _ in range(c.integer(3, 6)):
-        kind = c.weighted((("pattern", 6), ("number", 2), ("predicate", 2)))
+        kind = "pattern" if only else c.weighted((("pattern", 6), ("number", 2), ("predicate", 2)))
         if kind == "pattern":
             text, dtype = instance(parts, rules, c)
             if dtype == "bool":
@@ -204,8 +227,7 @@ def write(block: Block, parts: Parts, shape: tuple[Extent, ...]) -> None:
 # ---- of places
 
 
-@statement("algebra of places", 14)
-def of_places(block: Block, fuel: int) -> bool:
+def places(block: Block) -> None:
     """Transposes, reshapes and subscripts of one another, and of values that are the same everywhere."""
     c, w = block.choices, block.writer
     kind = c.weighted((("read", 5), ("filled", 2), ("coordinates", 3), ("kept", 3)))
@@ -227,7 +249,6 @@ def of_places(block: Block, fuel: int) -> bool:
     view = w.view(block.output, dtype, tuple(map(number, shape)))
     w.busy.add(view.name)
     block.write(f"{view.name}[{', '.join(':' for _ in shape) or '()'}] = {text}")
-    return True
 
 
 def moved(block: Block, text: str, shape: list[int], dtype: str) -> tuple[str, list[int]]:
@@ -271,3 +292,18 @@ def moved(block: Block, text: str, shape: list[int], dtype: str) -> tuple[str, l
         fill = f"I.full({tuple_of([str(n) if c.chance(60) else '1' for n in shape])}, 1, I.{dtype})"
         return f"I.maximum({name}, {fill})", shape
     return f"I.cast({name}, I.{dtype})", shape
+
+
+ALGEBRA: Final[dict[str, Callable[[Block], None]]] = {
+    "algebra of values": values,
+    "algebra of coordinates": coordinates,
+    "algebra of places": places,
+}
+"""What a kernel may have behind its statements, in whose place it would leave less of everything else."""
+
+
+def algebra(block: Block) -> None:
+    """One of them."""
+    name = block.choices.choice(list(ALGEBRA))
+    block.writer.used[name] += 1
+    ALGEBRA[name](block)

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...language.definition import Kernel
-from . import algebra, compressed, functions, layout, pointwise, regions, structured  # productions declare themselves
+from . import compressed, functions, layout, pointwise, regions, structured  # productions declare themselves
+from .algebra import algebra
 from .choices import Choices, seeded
 from .statements import perform
 from .writer import Block, Extent, Writer, indented
 
-PRODUCTIONS = (algebra, compressed, functions, layout, pointwise, regions, structured)
+PRODUCTIONS = (compressed, functions, layout, pointwise, regions, structured)
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Config:
 
     dtypes:      element types, as often as they are named
     statements:  at most so many at the level of the kernel
+    algebra:     so many of a hundred kernels end with operators that meet the same operands again (`algebra.py`)
     fuel:        how deep values are
     most:        productions of a kernel, after which only what is there already is used
     """
@@ -32,6 +34,7 @@ class Config:
         "u16", "u64", "f8e4m3fn", "f8e5m2",
     )  # fmt: skip
     statements: int = 3
+    algebra: int = 50
     fuel: int = 4
     most: int = 45
 
@@ -68,6 +71,8 @@ def written(choices: Choices, config: Config) -> tuple[str, Counter[str]]:
         w.readable = [v for v in w.views if v.mode == "InOut"]
         w.busy = set()
         body.names = []
+    if choices.chance(config.algebra):
+        algebra(body)
     return text_of(w, body), w.used
 
 

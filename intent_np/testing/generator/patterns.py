@@ -55,15 +55,15 @@ class Instance:
             case "var":
                 return self.variable(*e.args)
             case "literal":
-                own = [k for k in parts.constants if e.args[0] not in self.divisors or parts.divides(k)]
-                return self.once(e.args[0], lambda: (c.choice(own), parts.dtype))
+                known = [k for k in parts.constants if e.args[0] not in self.divisors or parts.divides(k)]
+                return self.once(e.args[0], lambda: (c.choice(known), parts.dtype))
             case "const":
                 v = e.args[0]
                 return (str(v), "bool") if isinstance(v, bool) else (number(v), parts.dtype)
             case "cast":
                 value, to, mode = e.args
                 text, own = self.spelled(value)
-                target = to.args[0] if to.args[1] == "named" else self.once(to.args[0], self.element)[1]
+                target: str = to.args[0] if to.args[1] == "named" else self.once(to.args[0], self.element)[1]
                 return converted(parts.typed(text), own, target, mode), target
         return self.operator(OPERATORS[e.head], e.args)
 
@@ -102,7 +102,9 @@ class Instance:
                 return c.choice(parts.positive()), parts.dtype
             if c.chance(25):
                 return parts.number(1, True), parts.dtype
-            return (c.choice(parts.constants) if c.chance(20) else c.choice([*parts.leaves, *parts.made[-1:]])), parts.dtype
+            return (
+                c.choice(parts.constants) if c.chance(20) else c.choice([*parts.leaves, *parts.made[-1:]])
+            ), parts.dtype
 
         return self.once(name, drawn)
 
@@ -136,7 +138,9 @@ def number(v: Any) -> str:
 def converted(text: str, own: str, to: str, mode: str) -> str:
     """A conversion that the language has, and that has a value whatever comes."""
     source, target = DTYPES[own], DTYPES[to]
-    if mode == "bits" and (source.bits != target.bits or "bool" in (own, to) and own != to or source.is_float != target.is_float):
+    if mode == "bits" and (
+        source.bits != target.bits or "bool" in (own, to) and own != to or source.is_float != target.is_float
+    ):
         raise MisfitError
     if mode == "wrap" and source.is_float and not target.is_float and own != "bool":
         raise MisfitError

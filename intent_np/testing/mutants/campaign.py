@@ -1,95 +1,372 @@
-"""The kill rate: mutants that a witness has shown to be wrong, against random kernels and the kernels of a corpus.
+"""The kill rate, and the search for witnesses, in a folder that makes either resumable.
 
-    python -m benchmarks.mutants kernels            # or intent-np fuzz --mutants --corpus kernels
+    python -m benchmarks.mutants --out mutants --jobs 15 --minutes 8            # what kills the known mutants
+    python -m benchmarks.mutants --out mutants --jobs 15 --search               # which candidates are wrong
 
-`witnessed.txt` beside this file lists the mutants, each with what shows it; `--search` writes it anew, with random
-kernels other than those that are measured.
+What each trial reaches is found once for all mutants.  A line of the journal is what became of one mutant in one part
+of the suite: a witness, 2,000 random kernels, the corpus, the trials and proofs of a rule.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import multiprocessing
+import pickle
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from . import candidates, flat, mutants
-from .hunt import Fate, hunt, summary
-from .suite import corpus_trials, explored, random_trials
+from ...rules.tables import BUILTIN
+from ..apart import apart
+from ..campaign.journal import Journal
+from . import mutants
+from .hunt import DIFFERS, Hunted, Seen, hunt, reaching
+from .passes import pass_mutants
+from .reach import Reach, reach
+from .rules import mutated, rule_mutants
+from .source import Mutant
+from .suite import Trial, corpus
+from .witnesses import Witness, key, write
 
-WITNESSED: Final = Path(__file__).with_name("witnessed.txt")
-SEARCH_FROM: Final = 1000
-"""The first random kernel of a search; those of a measurement begin at 0."""
+COUNT: Final = 2000
+"""Random kernels of a measurement, from number 0 on; those of a search are behind them."""
+SEARCHED: Final = 300
+KERNELS: Final = 5
+"""Kernels of each rule over scalars, for the search."""
+OF_A_RULE: Final = 3
+"""Mutants of a rule at most."""
+OF_A_MODULE: Final = 4
+"""Mutants of a module of passes, of so many candidates at most:"""
+CANDIDATES: Final = 10
+EXPLORING: Final = 60.0
+SEARCHING: Final = 10.0
+HUNTING: Final = 90.0
+"""Seconds of a trial's exploration, of the search for a witness, and of a hunt."""
 
 
-def measure(
-    corpus: Sequence[str] = (),
-    count: int = 100,
-    jobs: int = 2,
-    some: int | None = None,
-    progress: Callable[[str], None] = lambda line: None,
+class Campaign:
+    """Mutants and trials of a folder."""
+
+    def __init__(
+        self, folder: Path, jobs: int = 2, minutes: float = 60.0, progress: Callable[[str], None] = lambda line: None
+    ) -> None:
+        self.folder, self.jobs, self.progress = folder, jobs, progress
+        self.end = time.monotonic() + 60 * minutes
+        folder.mkdir(parents=True, exist_ok=True)
+        self.kept = folder / "calls"
+        self.kept.mkdir(exist_ok=True)
+        self.journal = Journal(folder / "journal.jsonl")
+
+    # ---- what trials reach
+
+    def explored(self, names: Iterable[str]) -> dict[str, Reach]:
+        """What these trials reach, without those that the compiler refuses."""
+        file = self.folder / "reach.pickle"
+        known: dict[str, Reach | None] = pickle.loads(file.read_bytes()) if file.exists() else {}
+        names = list(names)
+        missing = [n for n in names if n not in known]
+        began = time.monotonic()
+        _share["end"] = self.end
+        with multiprocessing.get_context("fork").Pool(self.jobs) as pool:
+            for name, found in pool.imap_unordered(_explored, missing, 4):
+                if found != LATE:
+                    known[name] = found
+        if missing:
+            file.write_bytes(pickle.dumps(known))
+            self.progress(f"{len(missing)} trials explored in {time.monotonic() - began:.0f} s")
+        return {n: r for n in names if (r := known.get(n)) is not None}
+
+    # ---- what becomes of mutants
+
+    def done(self, part: str) -> dict[tuple[str, str], dict[str, Any]]:
+        """What the journal has of a part, by the keys of mutants."""
+        lines = (line for line in self.journal.lines if line.get("part") == part)
+        return {key(line["name"], line["change"]): line for line in lines}
+
+    def hunted(
+        self, part: str, chosen: Iterable[Mutant], trials: Sequence[Reach], seconds: float, wanted: str = ""
+    ) -> Iterator[tuple[Mutant, dict[str, Any]]]:
+        """Hold mutants against trials; those that the journal has are not held again.  `chosen` may wait for what has
+        been found, so few are taken at once."""
+        done = self.done(part)
+        _share.update(trials=trials, kept=self.kept, part=part)
+        pool = multiprocessing.get_context("fork").Pool(self.jobs, _ready)
+        running: list[tuple[Mutant, Any]] = []
+        source = iter(chosen)
+        try:
+            while True:
+                while len(running) < self.jobs and time.monotonic() < self.end:
+                    mutant = next(source, None)
+                    if mutant is None:
+                        break
+                    if (line := done.get(key(mutant.name, mutant.change))) is not None:
+                        yield mutant, line
+                        continue
+                    left = min(seconds, max(self.end - time.monotonic(), 1.0))
+                    running.append((mutant, pool.apply_async(_hunted, (_number(mutant), left, wanted))))
+                ended = [r for r in running if r[1].ready()]
+                for mutant, result in ended:
+                    running.remove((mutant, result))
+                    line = {
+                        "part": part,
+                        "name": mutant.name,
+                        "kind": mutant.kind,
+                        "change": mutant.change,
+                        **_told(result.get()),
+                    }
+                    if line["complete"] or line["seconds"] >= 0.9 * seconds:
+                        self.journal.add(line)
+                    self.progress(
+                        f"{part}: {line['how'] or 'survived'}: {mutant.name}  {line['trial']}  {line['what'][:80]}"
+                    )
+                    yield mutant, line
+                if not running and (time.monotonic() >= self.end or not ended):
+                    return
+                if not ended:
+                    time.sleep(0.02)
+        finally:
+            pool.terminate()
+
+    # ---- a search
+
+    def search(self) -> dict[str, Any]:
+        """Look for witnesses of candidates, and write them down; those that are known stay, if they still are so."""
+        scalar = [r.name for t in BUILTIN.tables if t.language is None for r in t.rules]
+        names = [*corpus(), *(f"rule {r} {i}" for r in scalar for i in range(KERNELS))]
+        names += [f"random {i}" for i in range(COUNT, COUNT + SEARCHED)]
+        trials = list(self.explored(names).values())
+        wrong: dict[str, list[Mutant]] = {}
+        found: list[Witness] = []
+        several = {w: _candidates_of(w) for w in _owners()}
+        _numbered([m for each in several.values() for m in each])
+        for mutant, line in self.hunted("witness", _in_rounds(several, wrong), trials, SEARCHING, DIFFERS):
+            if line["how"] == DIFFERS:
+                wrong.setdefault(_owner(mutant), []).append(mutant)
+                found.append(
+                    Witness(mutant.name, mutant.change, *(line[n] for n in ("trial", "call", "oracle", "what")))
+                )
+        chosen = {key(m.name, m.change) for each in wrong.values() for m in _best(each)}
+        write(w for w in found if w.key in chosen)
+        without = [o for o in several if o not in wrong]
+        return {
+            "candidates": sum(map(len, several.values())),
+            "witnessed": len(found),
+            "kept": len(chosen),
+            "without": without,
+        }
+
+    # ---- a measurement
+
+    def measure(self, count: int = COUNT, some: int | None = None) -> dict[str, Any]:
+        """What becomes of the known mutants in random kernels alone; in the corpus and the trials of rules, of those
+        that survive there."""
+        chosen = mutants()
+        if some is not None and some < len(chosen):
+            chosen = [chosen[i * len(chosen) // some] for i in range(some)]
+        trials = list(self.explored(f"random {i}" for i in range(count)).values())
+        _numbered(chosen)
+        random = {m.name: line for m, line in self.hunted("random", chosen, trials, HUNTING)}
+        left = [m for m in chosen if m.name in random and not random[m.name]["how"]]
+        others = list(self.explored(corpus()).values()) if left else []
+        rest = {m.name: line for m, line in self.hunted("suite", left, others, HUNTING)}
+        return summary(chosen, random, rest, len(trials), count)
+
+
+# ---- in forks
+
+_share: dict[str, Any] = {}
+
+
+def _numbered(chosen: Sequence[Mutant]) -> None:
+    """Mutants are no data, so forks are given their numbers."""
+    _share["mutants"] = list(chosen)
+    _share["numbers"] = {id(m): i for i, m in enumerate(chosen)}
+
+
+def _number(mutant: Mutant) -> int:
+    return int(_share["numbers"][id(mutant)])
+
+
+LATE: Final = "no time was left"
+
+
+def _explored(name: str) -> tuple[str, Any]:
+    if time.monotonic() > _share["end"]:
+        return name, LATE
+    ended = apart(lambda: reach(Trial(name)), EXPLORING)
+    return name, ended.value if ended.status == "ok" else None
+
+
+def _ready() -> None:
+    """A worker has an interpreter of its own."""
+    from .. import triton_interpreter
+
+    triton_interpreter._running.clear()
+    triton_interpreter._process()
+
+
+def _hunted(number: int, seconds: float, wanted: str) -> tuple[Hunted, float]:
+    from .. import triton_interpreter
+
+    if any(one.process.poll() is not None for one in triton_interpreter._running):
+        _ready()
+    mutant: Mutant = _share["mutants"][number]
+    began = time.monotonic()
+    found = hunt(mutant, reaching(mutant, _share["trials"]), seconds, _share["kept"], wanted)
+    if found.seen is None and _share["part"] == "suite" and mutant.name.startswith("rule "):
+        found = _by_rules(mutant, found)
+    return found, time.monotonic() - began
+
+
+def _by_rules(mutant: Mutant, found: Hunted) -> Hunted:
+    """What the trials and proofs of rules say of a mutant that no kernel has shown to be wrong."""
+    from ..rules.verdict import judge
+
+    rule = mutated(mutant)
+
+    def judged() -> Any:
+        from ...rules.rule_set import active
+
+        with mutant.applied():
+            (verdict,) = judge(active(), [rule.name])
+        return verdict.status, verdict.detail
+
+    ended = apart(judged, HUNTING)
+    if ended.status == "ok" and ended.value[0] != "refuted":
+        return found
+    what = ended.value[1] if ended.status == "ok" else ended.text.strip().splitlines()[-1]
+    return Hunted(Seen(DIFFERS, "trials of rules", what=what[:200]), found.tried, found.reaching, found.changed)
+
+
+def _told(result: tuple[Hunted, float]) -> dict[str, Any]:
+    found, seconds = result
+    seen = asdict(found.seen or Seen("", ""))
+    counts = {"tried": found.tried, "reaching": found.reaching, "changed": found.changed, "complete": found.complete}
+    return {**seen, **counts, "seconds": round(seconds, 2)}
+
+
+# ---- candidates
+
+
+def _owner(mutant: Mutant) -> str:
+    """The rule or the module of passes that a mutant is of."""
+    place = mutant.name.partition(":")[0]
+    return place if place.startswith("rule ") else place.partition(".")[0]
+
+
+_every: dict[str, list[Mutant]] = {}
+
+
+def _owners() -> list[str]:
+    if not _every:
+        for m in [*rule_mutants(None), *pass_mutants(CANDIDATES)]:
+            _every.setdefault(_owner(m), []).append(m)
+    return list(_every)
+
+
+def _candidates_of(owner: str) -> list[Mutant]:
+    """Known ones first."""
+    known = {key(m.name, m.change) for m in mutants()}
+    return sorted(_every[owner], key=lambda m: key(m.name, m.change) not in known)
+
+
+def _in_rounds(several: dict[str, list[Mutant]], wrong: dict[str, list[Mutant]]) -> Iterator[Mutant]:
+    """Candidates of all in turn, as long as there are too few of one."""
+    for i in range(max(map(len, several.values()))):
+        for owner, each in several.items():
+            if i < len(each) and _needed(owner, each[i], wrong.get(owner, [])):
+                yield each[i]
+
+
+def _needed(owner: str, mutant: Mutant, wrong: Sequence[Mutant]) -> bool:
+    if not owner.startswith("rule "):
+        return len(wrong) < OF_A_MODULE
+    guard = _guard(mutant)
+    return len(wrong) < OF_A_RULE if guard is None else all(_guard(w) != guard for w in wrong)
+
+
+def _guard(mutant: Mutant) -> str | None:
+    """The guard of a rule that is changed."""
+    return mutant.kind.partition("guard ")[2].partition(" ")[0] or None
+
+
+def _best(each: Sequence[Mutant]) -> list[Mutant]:
+    """One of each guard, then others: of a rule no more than so many."""
+    if not each[0].name.startswith("rule "):
+        return list(each)
+    guards = {g: m for m in each[::-1] if (g := _guard(m))}
+    others = [m for m in each if m not in guards.values()]
+    return [*guards.values(), *others][:OF_A_RULE]
+
+
+# ---- what came out
+
+
+def summary(
+    chosen: Sequence[Mutant], random: dict[str, Any], rest: dict[str, Any], trials: int, count: int
 ) -> dict[str, Any]:
-    """What becomes of the mutants (or of `some`, spread over all) in `count` random kernels and a corpus, proofs of
-    rules included; the rate of each part of the suite by itself, and of all."""
-    chosen = mutants()
-    if some is not None and some < len(chosen):
-        chosen = [chosen[i * len(chosen) // some] for i in range(some)]
-    parts = {"random kernels": list(random_trials(count, _options())), "corpus": list(corpus_trials(_cases(corpus)))}
-    known = explored([t for part in parts.values() for t in part], jobs)
-    progress(f"{len(known)} trials, {len(chosen)} mutants")
-    found: dict[str, list[Fate]] = {}
-    for name, part in parts.items():
-        trials = [t for t in known if t in part]
-        found[name] = hunt(chosen, trials, jobs, lambda f: progress(f"{f.status}: {f.name}  {f.witness}"))
-    fates = [
-        next((f for f in several if f.status == "killed"), several[0]) for several in zip(*found.values(), strict=True)
-    ]
-    made = summary(fates)
-    made["parts"] = {name: summary(those)["rate"] for name, those in found.items()}
-    return made
+    """Rates, by kind and by what a mutant is of, and the survivors."""
+    from .reasons import reason
 
+    fates = []
+    for m in chosen:
+        first, second = random.get(m.name), rest.get(m.name)
+        if first is None:
+            continue
+        by = "random" if first["how"] else "suite" if second and second["how"] else ""
+        seen = second if by == "suite" else first
+        fates.append({**{n: v for n, v in seen.items() if n != "part"}, "by": by, "reason": reason(m.name)})  # type: ignore[union-attr]
 
-def search(
-    corpus: Sequence[str] = (),
-    count: int = 100,
-    jobs: int = 2,
-    of_each: int = 8,
-    progress: Callable[[str], None] = lambda line: None,
-) -> dict[str, Any]:
-    """Look for a witness of each candidate, and write down those that have one."""
-    trials = explored([*corpus_trials(_cases(corpus)), *random_trials(count, _options(), SEARCH_FROM)], jobs)
-    chosen = candidates(of_each)
-    fates = hunt(chosen, trials, jobs, lambda f: progress(f"{f.status}: {f.name}  {f.witness}"))
-    write(fates)
-    return summary(fates)
+    def table(of: Callable[[dict[str, Any]], str]) -> dict[str, list[int]]:
+        every, by = Counter(map(of, fates)), Counter((of(f), f["by"]) for f in fates)
+        return {k: [n, by[k, "random"], by[k, "random"] + by[k, "suite"]] for k, n in sorted(every.items())}
 
-
-def write(fates: Sequence[Fate]) -> None:
-    """The list of the mutants with a witness: name, change, witness, what was seen."""
-    lines = [" | ".join(flat(x) for x in (f.name, f.change, f.witness, f.how)) for f in fates if f.status == "killed"]
-    WITNESSED.write_text("\n".join(sorted(lines)) + "\n")
+    noticed = Counter(f["by"] for f in fates)
+    whole = max(len(fates), 1)
+    return {
+        "mutants": len(chosen),
+        "measured": len(fates),
+        "kernels": count,
+        "compiled": trials,
+        "random": noticed["random"],
+        "killed": noticed["random"] + noticed["suite"],
+        "rate_random": round(noticed["random"] / whole, 4),
+        "rate": round((noticed["random"] + noticed["suite"]) / whole, 4),
+        "by_kind": table(lambda f: str(f["kind"]).partition(" in guard")[0].rstrip(" 0123456789")),
+        "by_owner": table(lambda f: "rules" if f["name"].startswith("rule ") else f["name"].partition(".")[0]),
+        "by_how": dict(Counter(f["how"] for f in fates).most_common()),
+        "survivors": [f for f in fates if f["by"] != "random"],
+        "fates": fates,
+    }
 
 
 def told(made: dict[str, Any]) -> str:
-    """The summary for a person."""
-    lines = [f"{made['killed']} of {made['counted']} mutants killed: {100 * made['rate']:.1f} %"]
-    lines += [f"  by {name} alone: {100 * rate:.1f} %" for name, rate in made.get("parts", {}).items()]
-    width = max(map(len, made["kinds"]), default=0)
-    lines += [f"  {kind:<{width}}  {', '.join(f'{n} {s}' for s, n in c.items())}" for kind, c in made["kinds"].items()]
-    lines += [f"survived: {f['name']}  {f['change']}  ({f['how']})" for f in made["survivors"]]
+    """The summary as Markdown."""
+    if "candidates" in made:
+        counts = f"{made['witnessed']} of {made['candidates']} candidates have a witness, {made['kept']} are kept"
+        return f"{counts}; none of {', '.join(made['without'])}"
+    lines = [
+        f"{made['measured']} mutants of {made['mutants']} measured.",
+        f"{made['kernels']} random kernels alone kill {made['random']} ({100 * made['rate_random']:.1f} %),",
+        f"the suite {made['killed']} ({100 * made['rate']:.1f} %).",
+        "",
+        "| kind | mutants | random kernels | suite |",
+        "|---|---|---|---|",
+        *(f"| {k} | {n} | {r} | {s} |" for k, (n, r, s) in made["by_kind"].items()),
+        "",
+        "| of | mutants | random kernels | suite |",
+        "|---|---|---|---|",
+        *(f"| {k} | {n} | {r} | {s} |" for k, (n, r, s) in made["by_owner"].items()),
+        "",
+    ]
+    for f in made["survivors"]:
+        where = f"killed by {f['trial']}: {f['what']}" if f["by"] else "survives"
+        tried = f"{f['tried']} of {f['reaching']} kernels, {f['changed']} programs differ"
+        lines.append(f"- `{f['name']}` `{f['change']}`: {where} ({tried}) {f['reason']}")
     return "\n".join(lines)
-
-
-def _options() -> Any:
-    from ...compiler import CompileOptions
-
-    return CompileOptions(check=True)
-
-
-def _cases(corpus: Sequence[str]) -> list[Any]:
-    from ...corpus.cases import entries
-
-    return [e.case for e in (entries(list(corpus)) if corpus else []) if e.case is not None]
 
 
 def as_json(made: dict[str, Any]) -> str:

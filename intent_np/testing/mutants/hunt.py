@@ -1,163 +1,174 @@
-"""Mutants against a suite: which are noticed, by what, and which survive."""
+"""One mutant against trials: what the first of them that notices it has seen.
+
+A trial is compiled by the mutant; where the text is what it always is, nothing is executed.  Else its calls are, by the
+program machine, or by Triton's interpreter where only what is printed differs.  What notices a mutant is held against
+the compiler as it is, so that no fault of a trial counts.
+"""
 
 from __future__ import annotations
 
-import multiprocessing
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+import resource
+import signal
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
-from ..apart import apart
-from .reasons import reason
-from .rules import mutated
+from ...errors import CheckError, IntentError
+from ..apart import TimeLimit, apart
+from .reach import Reach
 from .source import Mutant
-from .suite import ORACLES, Trial, own_interpreter, reaches
+from .suite import Call, Compiled, Trial
 
-SECONDS: Final = 90.0
-TRIED: Final = 24
-"""So many trials that reach a mutant are run by each oracle, quick ones first."""
+DIFFERS: Final = "differs"
+"""A result is another one, or an access is outside of its array: the program is a program, and wrong."""
+REFUSED: Final = "refused"
+"""An error of the language about a kernel that has none."""
+ILL_FORMED: Final = "ill-formed"
+"""A program that is none of its language."""
+CRASHES: Final = "crashes"
+HANGS: Final = "hangs"
+TRIAL: Final = 20
+"""Seconds after which a trial hangs."""
+MEMORY: Final = 6 * 2**30
 
 
 @dataclass(frozen=True)
-class Fate:
-    """What became of a mutant: `killed` by a witness, `survived`, `not reached` by any trial, or `equivalent`, which a
-    proof or a reason says."""
+class Seen:
+    """What a trial shows of a mutant: how (`DIFFERS`, …), by which call and oracle, and in words."""
 
-    name: str
-    kind: str
-    change: str
-    status: str
-    witness: str = ""
-    how: str = ""
-    seconds: float = 0.0
+    how: str
+    trial: str
+    call: str = ""
+    oracle: str = ""
+    what: str = ""
 
 
-def hunt(
-    mutants: Sequence[Mutant],
-    trials: Sequence[Trial],
-    jobs: int = 2,
-    progress: Callable[[Fate], None] = lambda fate: None,
-) -> list[Fate]:
-    """The fate of every mutant, in the order given."""
-    _share.update(mutants=mutants, trials=trials)
-    found: dict[int, Fate] = {}
-    with multiprocessing.get_context("fork").Pool(jobs, own_interpreter) as pool:
-        for i, fate in pool.imap_unordered(_fate, range(len(mutants))):
-            found[i] = fate
-            progress(fate)
-    return [found[i] for i in range(len(mutants))]
+@dataclass(frozen=True)
+class Hunted:
+    """The outcome: what was seen, if anything; so many of the trials that reach the mutant were tried, and in so many
+    of those another program came out."""
+
+    seen: Seen | None
+    tried: int = 0
+    reaching: int = 0
+    changed: int = 0
+
+    @property
+    def complete(self) -> bool:
+        return self.seen is not None or self.tried == self.reaching
 
 
-_share: dict[str, Any] = {}
-"""What forks of this process see without a copy."""
-
-
-def _fate(i: int) -> tuple[int, Fate]:
-    import time
-
-    mutant: Mutant = _share["mutants"][i]
-    began = time.perf_counter()
-    status, witness, how = _judged(mutant, _share["trials"])
-    return i, Fate(mutant.name, mutant.kind, mutant.change, status, witness, how, round(time.perf_counter() - began, 2))
-
-
-def _judged(mutant: Mutant, trials: Sequence[Trial]) -> tuple[str, str, str]:
-    told = reason(mutant.name)
-    if told:
-        return "equivalent", "", told
-    is_rule = mutant.name.startswith("rule ")
-    chosen = [(t, o) for o in ORACLES for t in _reaching(mutant, trials, o)]
-
-    def search() -> tuple[str, str] | None:
-        with mutant.applied():
-            for trial, oracle in chosen:
-                if wrong := trial.wrong(oracle):
-                    return f"{trial.name}, {oracle}", wrong
-        return None
-
-    ended = apart(search, SECONDS)
-    if ended.status != "ok":
-        return "killed", f"one of {len(chosen)} trials", f"{ended.status}: {ended.text.strip().splitlines()[-1][:160]}"
-    if ended.value is not None:
-        return "killed", *ended.value
-    if is_rule:
-        return _verdict(mutant)
-    return ("survived" if chosen else "not reached"), "", f"{len(chosen)} trials reach it"
-
-
-def _reaching(mutant: Mutant, trials: Iterable[Trial], oracle: str) -> list[Trial]:
+def reaching(mutant: Mutant, trials: Sequence[Reach]) -> list[Reach]:
+    """The trials in which the mutant may make a difference, quick ones first."""
     if mutant.name.startswith("rule "):
         name = mutant.name.removeprefix("rule ").partition(":")[0]
-        # a rule that lacks a guard fires where the rule itself does not
-        near = [t for t in trials if reaches(t, oracle, lambda r: r == name)]
-        rest = [t for t in trials if t not in near and oracle in t.reached] if oracle == "machine" else []
-        quick = sorted(near, key=lambda t: t.seconds[oracle])[: TRIED // 2]
-        return [*quick, *sorted(rest, key=lambda t: t.seconds[oracle])[:TRIED]]
-    file, first, last = mutant.place
-    near = [
-        t
-        for t in trials
-        if reaches(t, oracle, lambda p: isinstance(p, tuple) and p[0] == file and first <= p[1] <= last)
-    ]
-    if oracle == "triton":  # what the machine executes is tried there
-        near = [t for t in near if not _by_machine(t, file, first, last)] or near[: TRIED // 4]
-    return sorted(near, key=lambda t: t.seconds[oracle])[:TRIED]
+        near = [t for t in trials if name in (t.occurs if "guard" in mutant.kind else t.fired)]
+    else:
+        near = [t for t in trials if t.runs(*mutant.place)]
+    return sorted(near, key=lambda t: t.seconds)
 
 
-def _by_machine(trial: Trial, file: str, first: int, last: int) -> bool:
-    return reaches(trial, "machine", lambda p: isinstance(p, tuple) and p[0] == file and first <= p[1] <= last)
+def hunt(mutant: Mutant, near: Sequence[Reach], seconds: float, kept: Path | None = None, wanted: str = "") -> Hunted:
+    """Hold a mutant against trials until one notices it (as `wanted`, if that is said), or time is over."""
+    tried = changed = 0
+    weaker: Seen | None = None
+    began = time.monotonic()
+    while tried < len(near) and (left := seconds - (time.monotonic() - began)) > 0:
+        some = near[tried:]
+        ended = apart(lambda some=some, left=left: _until_seen(mutant, some, left, kept, wanted), left + 2 * TRIAL)  # type: ignore[misc]
+        if ended.status != "ok":  # a crash of the process: of which trial, nobody says
+            seen: Seen | None = Seen(
+                CRASHES, some[0].name, what=f"{ended.status}: {ended.text.strip().splitlines()[-1]}"[:200]
+            )
+            count = 1
+        else:
+            seen, count, differing = ended.value
+            changed += differing
+        tried += count
+        if seen is not None:
+            weaker = seen
+            if (not wanted or seen.how == wanted) and is_right(seen, kept):
+                return Hunted(seen, tried, len(near), changed)
+    found = weaker if wanted else None
+    return Hunted(found, tried, len(near), changed)
 
 
-def _verdict(mutant: Mutant) -> tuple[str, str, str]:
-    """What the proofs and trials of rules say of a mutant that no kernel has shown to be wrong."""
-    from ..rules.verdict import judge
+def _until_seen(mutant: Mutant, near: Sequence[Reach], seconds: float, kept: Path | None, wanted: str) -> Any:
+    """In a process of its own: the first that is seen, after how many trials, of which so many give other programs."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    began, changed, weaker = time.monotonic(), 0, None
+    for i, one in enumerate(near):
+        trial = Trial(one.name)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, TRIAL)
+            seen, differs = look(mutant, trial, one.digests, kept)
+        except TimeLimit:
+            seen, differs = Seen(HANGS, one.name, what=f"not done after {TRIAL} s"), False
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        changed += differs
+        if seen is not None:
+            if not wanted or seen.how == wanted:
+                return seen, i + 1, changed
+            weaker = seen
+        if time.monotonic() - began > seconds:
+            return weaker, i + 1, changed
+    return weaker, len(near), changed
 
-    rule = mutated(mutant)
 
-    def judged() -> Any:
-        from ...rules.rule_set import active
-
+def look(
+    mutant: Mutant, trial: Trial, digests: tuple[str, str] | None = None, kept: Path | None = None
+) -> tuple[Seen | None, bool]:
+    """What a trial shows of a mutant, and whether its program is another one; `digests` are those of the right one."""
+    digests = digests or trial.compiled().digests
+    try:
         with mutant.applied():
-            (verdict,) = judge(active(), [rule.name])
-        return verdict.status, verdict.detail
-
-    ended = apart(judged, SECONDS)
-    if ended.status != "ok":
-        return "killed", "rules check", f"{ended.status}: {ended.text.strip().splitlines()[-1][:160]}"
-    status, detail = ended.value
-    if status == "refuted":
-        return "killed", "rules check", detail[:200]
-    proof = status.startswith("proved") or status == "exhaustive"
-    return ("equivalent" if proof else "survived"), "", f"{status}: it is a rule as well"
-
-
-def summary(fates: Sequence[Fate]) -> dict[str, Any]:
-    """Counts by kind, the rate of those that are no equivalents, and the survivors."""
-    counted = [f for f in fates if f.status != "equivalent"]
-    killed = [f for f in counted if f.status == "killed"]
-    kinds: dict[str, Counter[str]] = {}
-    for f in fates:
-        kinds.setdefault(f.kind.partition(" in guard")[0].rstrip(" 0123456789"), Counter())[f.status] += 1
-    return {
-        "mutants": len(fates),
-        "counted": len(counted),
-        "killed": len(killed),
-        "rate": round(len(killed) / max(len(counted), 1), 4),
-        "kinds": {k: dict(c) for k, c in sorted(kinds.items())},
-        "by": dict(Counter(map(_noticed, killed)).most_common()),
-        "survivors": [asdict(f) for f in counted if f.status != "killed"],
-        "equivalent": [asdict(f) for f in fates if f.status == "equivalent"],
-        "fates": [asdict(f) for f in fates],
-    }  # fmt: skip
+            made = trial.compiled()
+            if made.digests == digests:
+                return None, False
+            made = trial.compiled(check=True)
+    except Exception as problem:
+        return Seen(_kind(problem), trial.name, what=_words(problem)), True
+    oracle = "machine" if made.digests[0] != digests[0] else "triton"
+    for call in trial.calls(kept):
+        if (seen := executed(trial, made, call, oracle)) is not None:
+            return seen, True
+    return None, True
 
 
-def _noticed(fate: Fate) -> str:
-    """What kind of thing has noticed a mutant."""
-    if fate.witness == "rules check" or fate.how.startswith("timeout"):
-        return fate.witness if fate.witness == "rules check" else "timeout"
-    trial, _, oracle = fate.witness.rpartition(", ")
-    return f"{'a random kernel' if trial.startswith('random') else 'the corpus'}, {oracle}"
+def executed(trial: Trial, made: Compiled, call: Call, oracle: str) -> Seen | None:
+    """What is wrong with a program on a call."""
+    try:
+        wrong = (trial.machine if oracle == "machine" else trial.triton)(made, call)
+    except Exception as problem:
+        return Seen(CRASHES, trial.name, call[0], oracle, _words(problem))
+    if not wrong or wrong.startswith("the program is CallError"):  # no call of its launch class
+        return None
+    fails = wrong.startswith("the program is ") and not wrong.startswith("the program is CheckError")
+    return Seen(CRASHES if fails else DIFFERS, trial.name, call[0], oracle, wrong)
 
 
-__all__ = ["Fate", "hunt", "summary"]
+def is_right(seen: Seen, kept: Path | None = None) -> bool:
+    """Whether the compiler as it is does that trial without a fault."""
+
+    def fault() -> bool:
+        trial = Trial(seen.trial)
+        made = trial.compiled(check=True)
+        oracle = seen.oracle or "machine"
+        return any(executed(trial, made, call, oracle) for call in trial.calls(kept) if seen.call in ("", call[0]))
+
+    ended = apart(fault, 3 * TRIAL)
+    return ended.status == "ok" and not ended.value
+
+
+def _kind(problem: Exception) -> str:
+    if getattr(problem, "code", "") == "E702":
+        return ILL_FORMED
+    return DIFFERS if isinstance(problem, CheckError) else REFUSED if isinstance(problem, IntentError) else CRASHES
+
+
+def _words(problem: Exception) -> str:
+    text = f"{getattr(problem, 'code', type(problem).__name__)} {getattr(problem, 'title', problem)}"
+    return " ".join(text.split())[:200]

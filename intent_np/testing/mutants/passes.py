@@ -9,6 +9,7 @@ import types
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Final
@@ -38,8 +39,8 @@ def pass_mutants(of_each: int | None, wanted: Callable[[str, str], bool] = lambd
 
 def _of_module(module: types.ModuleType, most: int | None, wanted: Callable[[str, str], bool]) -> list[Mutant]:
     """Some of all that can be wrong in a module: kinds and functions that it has few of go first, then by a hash."""
-    tree = parse(Path(str(module.__file__)).read_text())
-    every = [c for c in _every(module, tree) if wanted(c.name, c.site.before)]
+    tree, every = _known(module)
+    every = [c for c in every if wanted(c.name, c.site.before)]
     kinds: Counter[str] = Counter()
     functions: Counter[str] = Counter()
     chosen: list[Mutant] = []
@@ -69,12 +70,18 @@ def _made(module: types.ModuleType, tree: ast.Module, chosen: _Candidate) -> Mut
     code = compiled(module, tree, chosen.function, chosen.site.edit)
     if alive is None or code is None or code.co_freevars != alive.__code__.co_freevars:
         return None
-    place = (str(module.__file__), chosen.function.lineno, chosen.function.end_lineno or chosen.function.lineno)
+    place = (str(module.__file__), *chosen.site.lines)
     return Mutant(chosen.name, chosen.site.kind, chosen.site.before, with_code(alive, code), place)
 
 
 def _hash(name: str) -> str:
     return hashlib.sha256(name.encode()).hexdigest()
+
+
+@cache
+def _known(module: types.ModuleType) -> tuple[ast.Module, list[_Candidate]]:
+    tree = parse(Path(str(module.__file__)).read_text())
+    return tree, list(_every(module, tree))
 
 
 def _every(module: types.ModuleType, tree: ast.Module) -> Iterator[_Candidate]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from functools import cache
 from typing import Any, Final
 
 from ...rules.pattern import Expr, Rule
@@ -20,8 +21,8 @@ OTHER: Final = {
 }  # fmt: skip
 
 
-def rule_mutants(of_each: int) -> list[Mutant]:
-    """So many mutants of each rule: its guards first."""
+def rule_mutants(of_each: int | None) -> list[Mutant]:
+    """So many mutants of each rule, its guards first, or all."""
     found = []
     for r in BUILTIN.rules:
         same: Counter[str] = Counter()
@@ -31,7 +32,7 @@ def rule_mutants(of_each: int) -> list[Mutant]:
             number = f" {same[kind]}" if same[kind] > 1 else ""
             shown = f"{new.left} -> {new.right} {list(new.when)}"
             changed.append(Mutant(f"rule {r.name}: {kind}{number}", kind, shown, _put(r, new)))
-        found += changed[: max(of_each, len(r.when))]
+        found += changed[: max(of_each, len(r.when))] if of_each is not None else changed
     return found
 
 
@@ -42,9 +43,11 @@ def mutated(mutant: Mutant) -> Rule:
 
 
 def _put(old: Rule, new: Rule) -> Callable[[], AbstractContextManager[None]]:
+    rules = cache(lambda: exchanged(BUILTIN, old, new))  # compiled once
+
     @contextmanager
     def applied() -> Iterator[None]:
-        with using(exchanged(BUILTIN, old, new)):
+        with using(rules()):
             yield
 
     return applied

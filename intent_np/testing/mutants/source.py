@@ -7,7 +7,7 @@ import copy
 import types
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 OTHER: Final[dict[type[ast.AST], type[ast.AST]]] = {
@@ -34,7 +34,7 @@ class Mutant:
     change: str
     applied: Callable[[], AbstractContextManager[None]] = field(compare=False, repr=False)
     place: tuple[str, int, int] = field(default=("", 0, 0), compare=False)
-    """The file and the lines of the function that is changed."""
+    """The file and the lines of what is changed."""
 
 
 @dataclass(frozen=True)
@@ -44,20 +44,32 @@ class Site:
     kind: str
     before: str
     edit: Callable[[ast.AST], None]
+    lines: tuple[int, int] = (0, 0)
 
 
 Path = tuple[tuple[str, int | None], ...]
 
 
-def sites(function: ast.AST) -> Iterator[Site]:
+def sites(function: ast.FunctionDef) -> Iterator[Site]:
     """Everything that can be wrong in a function, in the order of the text."""
-    if isinstance(function, ast.FunctionDef) and any("nanopass" in ast.unparse(d) for d in function.decorator_list):
+    whole = function.lineno, function.end_lineno or function.lineno
+    if any("nanopass" in ast.unparse(d) for d in function.decorator_list):
         given = function.args.args[0].arg
-        yield Site("forgotten pass", f"return {given}", lambda t: _return(t, given))
+        yield Site("forgotten pass", f"return {given}", lambda t: _return(t, given), whole)
     for path, node in _walk(function):
         if any(f in ("annotation", "returns", "decorator_list", "args") and d < 1 for d, (f, _) in enumerate(path)):
             continue
-        yield from _of_node(path, node)
+        lines = _lines(function, path, node) or whole
+        yield from (replace(site, lines=lines) for site in _of_node(path, node))
+
+
+def _lines(function: ast.AST, path: Path, node: ast.AST) -> tuple[int, int] | None:
+    """The lines of the statement that a node is a part of; of one with others inside, those of the node."""
+    around = [_at(function, path[:k]) for k in range(len(path), -1, -1)]
+    statement = next((n for n in around if isinstance(n, ast.stmt)), node)
+    shown = next((n for n in around if hasattr(n, "lineno")), node) if hasattr(statement, "body") else statement
+    first = getattr(shown, "lineno", None)
+    return None if first is None else (first, first if hasattr(shown, "body") else getattr(shown, "end_lineno", first))
 
 
 def _of_node(path: Path, node: ast.AST) -> Iterator[Site]:

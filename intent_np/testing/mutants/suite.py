@@ -1,183 +1,204 @@
-"""What is run against mutants: kernels with calls, and which functions and rules each of them reaches."""
+"""What is run against mutants: kernels with calls, by name, so that any process makes the same.
+
+random 17                 a random kernel, in the launch class of its number
+softmax                   a kernel of a corpus, on small calls, against its own oracle
+rule mod-small 3          a kernel in which the left side of a rule occurs
+"""
 
 from __future__ import annotations
 
-import multiprocessing
-import sys
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+import pickle
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from hashlib import sha256
+from math import prod
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from ..apart import apart
+from ...terms.index import Const, Extent
+from ...terms.normal import View
 from ..arguments import Arguments, arguments
 from ..checked import made, recipes
 from ..compare import Expected, compare
 from ..generator import random_kernel
+from ..generator.kernels import executed
 from ..host import HostProgram
 from ..validated import wanted_of
-from ..validation import CLASSES, calls, stages, validate
+from ..validation import CLASSES, SMALL, Stages, calls, validate
 from ..views import twin
+from .witnesses import KEPT, kernel_text
 
-Place = tuple[str, int]
-"""A function: its file and first line."""
-ORACLES: Final = ("machine", "triton")
-SECONDS: Final = 60.0
+Call = tuple[str, Arguments, Mapping[str, Expected]]
+POINTS: Final = 2**9
+"""Product of the extents of a call of a random kernel."""
+TURNS: Final = (
+    "small blocks", "small blocks", "whole blocks", "small blocks", "bounded", "small blocks", "generic", "contiguous",
+)  # fmt: skip
+"""Launch classes of random kernels, in turn."""
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True)
+class Compiled:
+    """A kernel's last program above a provider, its launch and its Triton source; texts as digests."""
+
+    space: Any
+    program: Any
+    launch: Any
+    source: str
+    digests: tuple[str, str]
+
+
+@dataclass(frozen=True)
 class Trial:
-    """A kernel with calls whose results are known; `reached` are functions and rules, by oracle, and `seconds` what a
-    run of it takes."""
+    """A kernel and how it is compiled and called."""
 
     name: str
-    kernel: Any
-    constexprs: Mapping[str, Any]
-    options: Any
-    calls: Sequence[tuple[Arguments, Mapping[str, Expected]]]
-    reached: dict[str, set[Any]] = field(default_factory=dict)
-    seconds: dict[str, float] = field(default_factory=dict)
 
-    def wrong(self, oracle: str) -> str:
-        """What is wrong with the results by an oracle, an error or a difference; empty if nothing is."""
-        try:
-            return (self._machine if oracle == "machine" else self._triton)()
-        except Exception as problem:
-            first = str(getattr(problem, "title", problem)).partition("\n")[0]
-            return f"{getattr(problem, 'code', type(problem).__name__)} {first}"[:200]
+    @cached_property
+    def _made(self) -> tuple[Any, Mapping[str, Any], Any, str]:
+        """Kernel, constexprs, options and launch class."""
+        from ...compiler import CompileOptions
 
-    def _machine(self) -> str:
-        made_ = stages(self.kernel, CLASSES["small blocks"], self.constexprs, self.options)
-        last = replace(made_, programs=dict(list(made_.programs.items())[-1:]))
-        for given, wanted in self.calls:
-            found = validate(self.kernel, given, made=last, expected=wanted, strict=True)
-            if not found:
-                place = f"{found.output}{list(found.at)}" if found.output else "the program"
-                return f"{place} is {found.found}, not {found.expected}"[:200]
-        return ""
+        kind, _, rest = self.name.partition(" ")
+        if kind == "random":
+            return random_kernel(int(rest)).kernel, {}, CompileOptions(), TURNS[int(rest) % len(TURNS)]
+        if self.name.startswith(KEPT):
+            number = int(self.name.rpartition(" ")[2])
+            which = TURNS[number % len(TURNS)] if rest.startswith("random") else "small blocks"
+            return executed(kernel_text(self.name), f"<{self.name}>"), {}, CompileOptions(), which
+        if kind == "rule":
+            return _of_rule(rest), {}, CompileOptions(), "small blocks"
+        case = _corpus()[self.name]
+        return case.kernel, case.constexprs, CompileOptions(**case.options), "small blocks"
 
-    def _triton(self) -> str:
+    @property
+    def is_generated(self) -> bool:
+        return self.name.startswith(("random ", "rule ", KEPT))
+
+    @property
+    def kernel(self) -> Any:
+        return self._made[0]
+
+    def compiled(self, check: bool = False) -> Compiled:
+        """By the rules and passes in force."""
         from ...backends.triton.printer import print_triton
+        from ...compiler import LAST_SHARED
         from ...passes.pipeline import run
         from ...rules.rule_set import active, using
         from ...terms.core import Arena
+        from ...terms.text import show
+
+        kernel, constexprs, options, which = self._made
+        space, disable = Arena(), set(options.disable)
+        with space, using(active()):
+            logical = kernel.capture(dict(constexprs), options.permissions)
+            given = {n: dict(o) for n, o in options.passes.items()}
+            normal = run(logical, options=given, disable=disable, check=check, stop_after="forward_stores")
+            together = {n: dict(o) for n, o in CLASSES[which].options(normal).items()}
+            if "aligned" in together.get("bind_class", {}):  # rows of other lengths begin anywhere
+                whole = {v.name for v in normal.parameters if isinstance(v, View) and all(map(_is_whole, v.shape[1:]))}
+                aligned = together["bind_class"]["aligned"]
+                together["bind_class"]["aligned"] = {n: a for n, a in aligned.items() if n in whole}
+            for name, more in given.items():
+                together[name] = together.get(name, {}) | more
+            program = run(
+                normal, options=together, disable=disable, check=check, after="forward_stores", stop_after=LAST_SHARED
+            )
+            launch = run(program, options=together, disable=disable, check=check)
+            source = print_triton(launch.function)
+            digests = sha256(show(program).encode()).hexdigest(), sha256((show(launch) + source).encode()).hexdigest()
+        return Compiled(space, program, launch, source, digests)
+
+    def calls(self, kept: Path | None = None) -> list[Call]:
+        """Calls on which the kernel has a meaning, each with what its outputs may hold."""
+        kernel, constexprs, options, _ = self._made
+        file = kept / f"{self.name}.pickle" if kept else None
+        known = pickle.loads(file.read_bytes()) if file and file.exists() else {}
+        found = []
+        for text, given in self._calls():
+            if text not in known:
+                if self.is_generated:
+                    with np.errstate(all="ignore"), warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        wanted = wanted_of(kernel, constexprs, given, bool(options.permissions))
+                    known[text] = wanted if isinstance(wanted, dict) else None
+                else:
+                    known[text] = _corpus()[self.name].expected(given)
+            if known[text] is not None:
+                found.append((text, given, known[text]))
+        if file:
+            file.write_bytes(pickle.dumps(known))
+        return found
+
+    def _calls(self) -> Sequence[tuple[str, Arguments]]:
+        kernel, constexprs, _, which = self._made
+        if not self.is_generated:
+            case = _corpus()[self.name]
+            every = [c for c in calls(case, CLASSES["small blocks"], 2**13) if all(c.extents.values())]
+            chosen = sorted(every, key=lambda c: prod(c.extents.values()))[
+                -1 : -len(every) - 1 : -max(len(every) // 3, 1)
+            ]
+            return [(str(c), arguments(case, c.extents, c.seed, c.layout, c.values)) for c in chosen]
+        first, whole = int(self.name.rpartition(" ")[2]), which in ("whole blocks", "contiguous")
+        extents = {n: SMALL * (1 + (first + i) % 3) for i, n in enumerate("KMN")} if whole else {}
+        more: dict[str, Any] = {"layouts": ("contiguous",)} if whole else {}
+        chosen_ = recipes(kernel, constexprs, extents, count=3, points=2**14 if whole else POINTS, first=first, **more)
+        return [(str(r), made(kernel, r, constexprs)) for r in chosen_]
+
+    def machine(self, compiled: Compiled, call: Call) -> str:
+        """What is wrong with the results of the program, by NumPy."""
+        _, given, wanted = call
+        stages = Stages(self.kernel, compiled.space, {"last": compiled.program})
+        found = validate(self.kernel, given, made=stages, expected=wanted, strict=True)
+        if found:
+            return ""
+        if not found.output:
+            return f"the program is {found.found}"[:200]
+        return f"{found.output}{list(found.at)} is {found.found}, not {found.expected}"[:200]
+
+    def triton(self, compiled: Compiled, call: Call) -> str:
+        """What is wrong with the results of the printed Triton, by its interpreter."""
         from ..triton_interpreter import interpret
 
-        with Arena(), using(active()):
-            logical = self.kernel.capture(dict(self.constexprs), self.options.permissions)
-            launch = run(logical, options=CLASSES["small blocks"].options(_normal(logical)), check=True)
-            source = print_triton(launch.function)
-            for given, wanted in self.calls:
-                copies = {n: twin(v) if isinstance(v, np.ndarray) else v for n, v in given.items()}
-                views = {n: v for n, v in copies.items() if isinstance(v, np.ndarray)}
-                interpret(launch, source, views, {n: v for n, v in copies.items() if n not in views})
-                for name, one in wanted.items():
-                    if not (found := compare(copies[name], one)):
-                        return f"{name}: {found.message}"[:200]
+        _, given, wanted = call
+        copies = {n: twin(v) if isinstance(v, np.ndarray) else v for n, v in given.items()}
+        views = {n: v for n, v in copies.items() if isinstance(v, np.ndarray)}
+        with compiled.space:
+            interpret(compiled.launch, compiled.source, views, {n: v for n, v in copies.items() if n not in views})
+        for name, one in wanted.items():
+            if not (found := compare(copies[name], one)):
+                return f"{name}: {found.message}"[:200]
         return ""
 
 
-def _normal(logical: Any) -> Any:
-    from ...passes.pipeline import run
-
-    return run(logical, stop_after="lower_to_coordinates")
-
-
-def random_trials(count: int, options: Any, first: int = 0, points: int = 2**9) -> Iterator[Trial]:
-    """Random kernels, with the calls on which they have a meaning."""
-    for seed in range(first, first + count):
-        try:
-            kernel = random_kernel(seed).kernel
-            chosen = []
-            for recipe in recipes(kernel, count=3, points=points, first=seed):
-                given = made(kernel, recipe)
-                wanted = wanted_of(kernel, {}, given, bool(options.permissions))
-                if isinstance(wanted, dict):
-                    chosen.append((given, wanted))
-        except Exception:
-            continue  # a finding of a campaign, and no oracle
-        if chosen:
-            yield Trial(f"random kernel {seed}", kernel, {}, options, chosen)
+def _is_whole(extent: Any) -> bool:
+    """Whether an extent is a multiple of a block in every call of its launch class."""
+    return isinstance(extent, Extent) or isinstance(extent, Const) and extent.value % SMALL == 0
 
 
-def corpus_trials(cases: Iterable[Any]) -> Iterator[Trial]:
-    """Kernels of a corpus, with small calls and their own oracles."""
-    from ...compiler import CompileOptions
+@cache
+def _corpus() -> dict[str, Any]:
+    from kernels import cases
 
-    for case in cases:
-        if isinstance(case.kernel, HostProgram):
-            continue
-        options = CompileOptions(**{"check": True, **case.options})
-        chosen = []
-        for call in list(calls(case, CLASSES["small blocks"], 2**13))[:2]:
-            given = arguments(case, call.extents, call.seed, call.layout, call.values)
-            chosen.append((given, case.expected(given)))
-        yield Trial(case.name, case.kernel, case.constexprs, options, chosen)
+    return {c.name: c for c in cases() if not isinstance(c.kernel, HostProgram)}
 
 
-def explored(trials: Iterable[Trial], jobs: int = 2) -> list[Trial]:
-    """The trials that are right, with what each of them reaches.  Those that the compiler refuses reach nothing."""
-    _share["trials"] = every = list(trials)
-    with multiprocessing.get_context("fork").Pool(jobs, own_interpreter) as pool:
-        for i, oracle, places, seconds in pool.imap_unordered(
-            _explored, [(i, o) for i in range(len(every)) for o in ORACLES]
-        ):
-            if places is not None:
-                every[i].reached[oracle], every[i].seconds[oracle] = places, seconds
-    return [t for t in every if t.reached]
+def corpus() -> list[str]:
+    """The names of the trials of the corpus."""
+    return list(_corpus())
 
 
-_share: dict[str, Any] = {}
-"""What forks of this process see without a copy."""
+def _of_rule(text: str) -> Any:
+    """A kernel of instances of one rule over scalars."""
+    from ...rules.tables import BUILTIN
+    from ..generator.algebra import of_rule
+
+    name, _, number = text.rpartition(" ")
+    return executed(of_rule(BUILTIN.rule(name), int(number)), f"<rule {text}>")
 
 
-def own_interpreter() -> None:
-    """A worker has an interpreter of its own."""
-    from .. import triton_interpreter
-
-    triton_interpreter._running.clear()
-    triton_interpreter._process()
-
-
-def _explored(job: tuple[int, str]) -> tuple[int, str, set[Any] | None, float]:
-    i, oracle = job
-    trial: Trial = _share["trials"][i]
-
-    def run() -> tuple[str, set[Any], float]:
-        began = time.perf_counter()
-        with reaching() as places:
-            wrong = trial.wrong(oracle)
-        return wrong, places, time.perf_counter() - began
-
-    ended = apart(run, SECONDS)
-    if ended.status != "ok" or ended.value[0]:
-        return i, oracle, None, 0.0
-    return i, oracle, ended.value[1], ended.value[2]
-
-
-@contextmanager
-def reaching() -> Iterator[set[Any]]:
-    """Collects the functions of passes that are called inside, and the names of the rules that fire."""
-    from ...rules.rule_set import observing
-
-    found: set[Any] = set()
-
-    def called(frame: Any, event: str, _: Any) -> None:
-        if event == "call" and "intent_np/passes/" in frame.f_code.co_filename:
-            found.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
-
-    before = sys.getprofile()
-    sys.setprofile(called)
-    try:
-        with observing(lambda rule, old, new: found.add(rule)):
-            yield found
-    finally:
-        sys.setprofile(before)
-
-
-def reaches(trial: Trial, oracle: str, wanted: Callable[[Any], bool]) -> bool:
-    """Whether a trial reaches a function or a rule of that kind by an oracle."""
-    return any(map(wanted, trial.reached.get(oracle, ())))
+__all__ = ["Call", "Compiled", "Trial", "corpus"]
