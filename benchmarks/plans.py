@@ -2,14 +2,16 @@
 
     python -m benchmarks.plans build --out out/plans --jobs 8      # compiles for sm_90: needs Triton, no GPU
     python -m benchmarks.plans time --plans out/plans              # needs NumPy and CuPy alone
+    python -m benchmarks.plans report --plans out                  # the table and what it shows
 
-Of each workload there are the directed plan, the e-graph's choice and its next best ones with other loops,
-always recompute, always keep, and the choice at other block extents and numbers of warps.
+Of each workload there are the plan by rule, always recompute, always keep, the e-graph's choice, what is taken unasked,
+every candidate (of many the best by the model), and the choice at other block extents, warps and registers.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import statistics
@@ -24,17 +26,17 @@ from typing import Any
 from .plans_kernels import WORKLOADS, Workload
 
 FLUSHED = 256 << 20  # bytes overwritten before a timed call
-OTHERS = 3  # further plans of other loops
-BLOCKS = 3  # of the chosen plan at other block extents
-WARPS = (4, 8, 16, 32)
-PEERS = ("directed", "recompute", "keep", "egraph")
+FEW = 8  # candidates that are all measured
+PROCESSORS = 132
+POINTS = 6  # at which the chosen plan is measured, and half as many of the others with other roles
+PEERS = ("directed", "recompute", "keep", "egraph", "auto")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks.plans", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("do", choices=("build", "time"))
+    parser.add_argument("do", choices=("build", "time", "report"))
     parser.add_argument("--out", default=os.environ.get("OUT", "out"), help="where artifacts or times go")
-    parser.add_argument("--plans", default="out/plans", help="folder of `build`")
+    parser.add_argument("--plans", default="out/plans", help="folder of `build`, or of `time` for a report")
     parser.add_argument("--only", nargs="*", default=[], help="names of kernels")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--repeats", type=int, default=25)
@@ -42,7 +44,12 @@ def main() -> int:
     if options.do == "build":
         chosen = [i for i, w in enumerate(WORKLOADS) if not options.only or w.kernel.name in options.only]
         return build(chosen, Path(options.out), options.jobs)
-    return measure(Path(options.plans), Path(options.out), options.repeats, options.only)
+    if options.do == "time":
+        return measure(Path(options.plans), Path(options.out), options.repeats, options.only)
+    from .plans_report import report
+
+    print(report(json.loads((Path(options.plans) / "plans.json").read_text())))
+    return 0
 
 
 # ---- build
@@ -51,50 +58,74 @@ def main() -> int:
 def build(chosen: list[int], out: Path, jobs: int) -> int:
     """Compile all plans of the workloads; what does not compile is recorded as such."""
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        tasks = [(i, n, p) for i in chosen for n, p in enumerate(wanted(WORKLOADS[i]))]
-        made = list(pool.map(_built, [(i, n, p, str(out / f"{i}.{n}")) for i, n, p in tasks]))
+        found = dict(zip(chosen, pool.map(_wanted, chosen), strict=True))
+        tasks = [(i, p, str(out / f"{i}.{n}")) for i in chosen for n, p in enumerate(found[i])]
+        made = list(pool.map(_built, tasks))
     out.mkdir(parents=True, exist_ok=True)
     (out / "plans.json").write_text(json.dumps(made, indent=1) + "\n")
     for m in made:
-        print(m["workload"], m["label"], m.get("text") or f"{m['model_ms']:.4f} ms: {m['plan']}", flush=True)
+        print(m["workload"], m["label"], m.get("text") or f"{m['model_ms']} ms: {m['plan']}", flush=True)
     return 0
 
 
+def _wanted(number: int) -> list[dict[str, Any]]:
+    return wanted(WORKLOADS[number])
+
+
 def wanted(w: Workload) -> list[dict[str, Any]]:
-    """The options of the plans to measure: `label`, `policy`, `rank` and `warps`, one for each distinct plan."""
-    found = _decided(w, "egraph")
-    best = _signature(found[0])
-    plans: list[dict[str, Any]] = [{"label": p, "policy": p} for p in ("directed", "recompute", "keep")]
-    plans.append({"label": "egraph", "policy": "egraph"})
-    plans += [{"label": f"warps {n}", "policy": "egraph", "warps": n} for n in WARPS if n != found[0].launch.warps]
-    seen, blocks = {best}, 0
-    for rank, a in enumerate(found[1:], 1):
-        if _signature(a) == best and blocks < BLOCKS:
-            blocks += 1
-            plans.append({"label": f"blocks {blocks}", "policy": "egraph", "rank": rank})
-        elif _signature(a) not in seen and len(seen) <= OTHERS:
-            seen.add(_signature(a))
-            plans.append({"label": f"other {len(seen) - 1}", "policy": "egraph", "rank": rank})
-    return plans
+    """The plans to measure, each with the options that make it and what the model sees in it."""
+    found, candidates = _told(w, "egraph"), _told(w, "every")
+    most = {"candidates": len(candidates), "optimum_ms": min(p["model_ms"] for p in [*found, *candidates])}
+    rule = {"plan": "by rule", "axes": {}, "model_ms": None}
+    plans: list[dict[str, Any]] = []
+    for policy in PEERS:
+        told = rule if policy in ("directed", "auto") else found[0] if policy == "egraph" else _told(w, policy)[0]
+        plans.append({"label": policy, "policy": policy, **told})
+    plans.append({**plans[PEERS.index("egraph")], "label": "free", "option": {"registers": 255}})
+    for rank, told in enumerate(candidates[:FEW]):
+        plans.append({"label": f"candidate {rank + 1}", "policy": "every", "rank": rank, **told})
+    points: dict[Any, int] = {}
+    for rank, told in enumerate(found):
+        roles = tuple(text.partition(" ")[0] for text in told["axes"].values())
+        points[roles] = points.get(roles, 0) + 1
+        if points[roles] <= (POINTS if rank == 0 or roles == next(iter(points)) else POINTS // 2):
+            plans.append({"label": f"point {rank}", "policy": "egraph", "rank": rank, **told})
+    unlike: dict[Any, dict[str, Any]] = {}
+    for p in plans:  # a plan that several labels stand for is built once, for each of the peers
+        key = (
+            p["label"]
+            if p["label"] in PEERS or "option" in p
+            else (p["plan"], *p["axes"].items(), *p["launch"].items())
+        )
+        unlike.setdefault(key, p)
+    return [p | most for p in unlike.values()]
 
 
-def _signature(a: Any) -> Any:
-    from intent_np.planning.explain import described
-
-    return a.frame.roles, described(a.plan)
-
-
-def _decided(w: Workload, policy: str) -> list[Any]:
-    """The priced plans of a workload, the cheapest first."""
-    from intent_np.planning.choose import decide
+def _told(w: Workload, policy: str) -> list[dict[str, Any]]:
+    """The plans of a workload, the cheapest first, as the model sees them."""
+    from intent_np.planning.choose import decide, every
+    from intent_np.planning.explain import facts
     from intent_np.planning.problem import Limits
-    from intent_np.terms.core import Arena
+    from intent_np.planning.registers import limit
 
     compilation, _, options = _compilation(w, {})
-    Arena.__enter__(compilation.arena)
-    program = compilation.lowered(compilation.normal, options=options, after="find_in_place", stop_after="form_groups")
-    (group,) = program.groups
-    return decide(group, program.permissions, 132, policy, dict(w.extents), Limits())
+    with compilation.arena:
+        program = compilation.lowered(
+            compilation.normal, options=options, after="find_in_place", stop_after="form_groups"
+        )
+        (group,) = program.groups
+        given = (group, program.permissions, PROCESSORS)
+        most = Limits()
+        found = every(*given, w.extents, most) if policy == "every" else decide(*given, policy, w.extents, most)
+        return [
+            {
+                **{k: told[k] for k in ("plan", "axes", "work", "launch")},
+                "model_ms": told["ms"],
+                "limit": limit(a.launch, PROCESSORS),
+            }
+            for a in found
+            for told in (facts(a),)
+        ]
 
 
 def _compilation(w: Workload, passes: Mapping[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
@@ -110,44 +141,22 @@ def _compilation(w: Workload, passes: Mapping[str, Any]) -> tuple[Any, Any, dict
     return made, holds, class_options(made.plan, holds)
 
 
-def _built(task: tuple[int, int, dict[str, Any], str]) -> dict[str, Any]:
+def _built(task: tuple[int, dict[str, Any], str]) -> dict[str, Any]:
     """One plan: its artifact in a folder, and what the model makes of it."""
-    number, _, p, folder = task
+    number, p, folder = task
     w = WORKLOADS[number]
     record: dict[str, Any] = {"number": number, "workload": w.title, "kernel": w.kernel.name, **p, "folder": folder}
     record["extents"], record["numerics"] = dict(w.extents), w.numerics
     try:
-        record |= _modelled(w, p)
         passes = {"choose_plan": {"policy": p["policy"], "rank": p.get("rank", 0), "sizes": dict(w.extents)}}
-        if p.get("warps"):
-            passes["choose_launch"] = {"num_warps": p["warps"]}
-        record |= _compiled(w, passes, folder)
+        record |= _compiled(w, {**passes, "choose_launch": p.get("option", {})}, folder)
     except Exception as problem:
         record["text"] = f"{type(problem).__name__}: {str(problem).splitlines()[0]}"
+        return record
+    if "launch" in record and (p.get("option") or not p["limit"]) and not record["launch"]["tensor"]:
+        # what no limit keeps in its bounds has the registers that the lower compiler takes
+        record["launch"] = {**record["launch"], "registers": record["registers"] + record["stack"] / 4}
     return record
-
-
-def _modelled(w: Workload, p: Mapping[str, Any]) -> dict[str, Any]:
-    from intent_np.planning.choose import priced
-    from intent_np.planning.explain import facts
-    from intent_np.planning.work import Point
-
-    if p["policy"] == "directed":
-        return {"plan": "directed", "model_ms": float("nan")}
-    found = _decided(w, p["policy"])
-    a = found[min(p.get("rank", 0), len(found) - 1)]
-    if p.get("warps"):
-        point = Point(a.search.s, a.frame, a.blocks, 132, p["warps"])
-        a.search.price(point)
-        a = priced(a.search, a.frame, point, a.pick)
-    told = facts(a)
-    return {
-        "plan": told["plan"],
-        "axes": told["axes"],
-        "work": list(told["work"].values()),
-        "launch": told["launch"],
-        "model_ms": told["ms"],
-    }
 
 
 def _compiled(w: Workload, passes: Mapping[str, Any], folder: str) -> dict[str, Any]:
@@ -158,7 +167,12 @@ def _compiled(w: Workload, passes: Mapping[str, Any], folder: str) -> dict[str, 
     variant = replace(made.variant(holds), ptx="", texts={})  # what a launch needs, so that all of it can be carried
     DeviceArtifact(made.plan, resolve("sm_90"), [variant]).save(folder)
     facts = variant.plan.facts
-    return {"warps": variant.plan.num_warps, "registers": facts["registers"], "stack": facts["stack"]}
+    return {
+        "warps": variant.plan.num_warps,
+        "registers": facts["registers"],
+        "stack": facts["stack"],
+        "code": hashlib.sha256(variant.cubin).hexdigest()[:16],
+    }
 
 
 # ---- time
@@ -188,9 +202,10 @@ def _timed(records: list[dict[str, Any]], plans: Path, repeats: int) -> None:
     workload = WORKLOADS[records[0]["number"]]
     arrays = dict(_arrays(workload))
     outputs = [p.name for p in workload.kernel.parameters if p.kind == "view" and p.mode == "out"]
-    launches, expected = {}, None
+    launches: dict[str, Any] = {}
+    expected = None
     for r in records:
-        if "text" in r:
+        if "text" in r or r["code"] in launches:  # of what is the same the time is one
             continue
         try:
             launch = intent_np.load(plans / Path(r["folder"]).name).prepare(*arrays.values())
@@ -202,11 +217,11 @@ def _timed(records: list[dict[str, Any]], plans: Path, repeats: int) -> None:
         got = [arrays[n].astype("f4") for n in outputs]
         expected = expected or got
         r["difference"] = max(float(abs(a - b).max()) for a, b in zip(got, expected, strict=True))
-        launches[r["label"]] = launch
+        launches[r["code"]] = launch
     times = _alternating(launches, repeats)
     for r in records:
-        if r["label"] in times:
-            r["ms"] = statistics.median(times[r["label"]])
+        if r.get("code") in times:
+            r["ms"] = statistics.median(times[r["code"]])
 
 
 def _arrays(w: Workload) -> Iterator[tuple[str, Any]]:
@@ -217,6 +232,9 @@ def _arrays(w: Workload) -> Iterator[tuple[str, Any]]:
         if p.kind != "view":
             continue
         shape = tuple(w.extents[str(e)] if str(e) in w.extents else int(str(e)) for e in p.shape)
+        if p.dtype.name == "i64":  # indices of the last axis of the first array
+            yield p.name, cupy.random.randint(0, w.extents["N"], shape)
+            continue
         name = {"f16": "f2", "f32": "f4"}[p.dtype.name]
         yield p.name, cupy.random.standard_normal(shape, dtype="f4").astype(name)
 
@@ -246,8 +264,11 @@ def table(records: list[dict[str, Any]]) -> str:
     """The plans of one workload, the fastest first."""
     lines = [records[0]["workload"]]
     for r in sorted(records, key=lambda r: r.get("ms", float("inf"))):
-        told = r.get("text") or f"{r['ms']:.4f} ms, model {r['model_ms']:.4f}, {r['warps']} warps: {r['plan']}"
-        lines.append(f"  {r['label']:<10} {told}")
+        axes = ", ".join(f"{name} {role}" for name, role in r["axes"].items())
+        model = "     –" if r["model_ms"] is None else f"{r['model_ms']:.4f}"
+        took = f"{r['warps']} warps, {r['registers']} registers, stack {r['stack']}" if "warps" in r else ""
+        told = r.get("text") or f"{r['ms']:.4f} ms, model {model}, {took}: {r['plan']}; {axes}"
+        lines.append(f"  {r['label']:<12} {told}")
     return "\n".join(lines)
 
 

@@ -64,6 +64,35 @@ def logsumexp(x: I.In[I.f16, ("M", "N")], y: I.Out[I.f32, ("M",)]):
 
 
 @intent.kernel
+def cross_entropy(x: I.In[I.f16, ("M", "N")], target: I.In[I.i64, ("M",)], loss: I.Out[I.f32, ("M",)]):
+    for row in I.parallel(I.domain(0, x.shape[0])):
+        value = I.cast(x[row, :], I.f32)
+        top = I.reduce.max(value, axis=0)
+        at = I.cast(target[row], I.index)
+        chosen = I.cast(x[row, at], I.f32) if at >= 0 and at < x.shape[1] else 0.0
+        loss[row] = I.log(I.reduce.sum(I.exp(value - top), axis=0)) + top - chosen
+
+
+@intent.fn
+def pooled(a, b):
+    count = a.count + b.count
+    share = b.count / I.maximum(count, 1.0)
+    apart = b.mean - a.mean
+    spread = a.spread + b.spread + apart * apart * (a.count * share)
+    return I.record(count=count, mean=a.mean + apart * share, spread=spread)
+
+
+@intent.kernel
+def welford(x: I.In[I.f16, ("M", "N")], y: I.Out[I.f16, ("M", "N")]):
+    """Rows of mean 0 and variance 1, from moments that are pooled."""
+    for row in I.parallel(I.domain(0, x.shape[0])):
+        value = I.cast(x[row, :], I.f32)
+        sample = I.record(count=I.full(value.shape, 1.0, I.f32), mean=value, spread=I.zeros(value.shape, I.f32))
+        found = I.reduce(sample, axis=0, identity=I.record(count=0.0, mean=0.0, spread=0.0), combine=pooled)
+        y[row, :] = I.cast((value - found.mean) * I.rsqrt(found.spread / found.count + 1e-5), I.f16)
+
+
+@intent.kernel
 def variance(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M",)]):
     count = I.cast(x.shape[1], I.f32)
     for row in I.parallel(I.domain(0, x.shape[0])):
@@ -142,7 +171,9 @@ WORKLOADS = (
     *(rows(layer_norm, n) for n in (4096, 16384, 32768, 65536)),
     *(rows(rms_norm, n) for n in (4096, 16384, 32768, 131072)),
     *(rows(rms_norm_backward, n) for n in (4096, 16384, 32768, 65536)),
-    *(rows(logsumexp, n, "relaxed") for n in (32768, 131072)),
+    *(rows(logsumexp, n, numerics) for n in (32768, 131072) for numerics in ("strict", "relaxed")),
+    *(rows(cross_entropy, n, numerics) for n in (32768, 131072) for numerics in ("strict", "relaxed")),
+    *(rows(welford, n) for n in (4096, 32768)),
     rows(variance, 16384),
     *(rows(chain, 131072, "strict", DEPTH=depth) for depth in (1, 2)),
     rows(chain, 16384, "strict", DEPTH=1),

@@ -338,6 +338,7 @@ class Compilation:
             compiled = compile_source(
                 source, launch.function.name, signature(launch), constants(launch), divisibility(launch), self.target,
                 launch.function.num_warps, launch.function.num_stages, folder, spans=printer.spans,
+                options={"maxnreg": launch.function.registers} if launch.function.registers else {},
             )  # fmt: skip
         with self.lock, self.arena:
             plan = variant_plan(launch, holds, compiled, self.permitted())

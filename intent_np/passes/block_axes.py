@@ -68,7 +68,10 @@ def block_axes(program: GroupedProgram, *, sizes: Mapping[str, int] = {}, lanewi
         blocking = _Blocking(fragment, lanewise)
         effects = tuple(blocking(e) for e in group.effects)
         groups.append(inherit(group, BlockedGroup(tuple(fragment[a] for a in group.workset), effects)))
-    return BlockedProgram(program.name, program.parameters, tuple(groups), program.permissions, program.target)
+    return BlockedProgram(
+        program.name, program.parameters, tuple(groups), program.permissions, program.target,
+        program.warps, program.registers,
+    )  # fmt: skip
 
 
 class _Blocking:

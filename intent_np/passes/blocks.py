@@ -49,6 +49,8 @@ def fragments(group: Group, sizes: Mapping[str, int], names: set[str]) -> dict[A
     every = axes(group.effects)
     extents, resident = planned(every) or block_extents(group)
     shared: dict[Any, Physical] = {}  # a block extent of the copies of one axis is one parameter
+    sharing: dict[Any, list[Axis]] = {}
+    together = held_together(group)
     owners = {b: None for a in every for b in sorted(a.lo.lanes | a.hi.lanes, key=lambda b: b.digest)}
     owners |= dict.fromkeys(_ending_apart(group))
     if any(b not in group.workset for b in owners):
@@ -67,7 +69,10 @@ def fragments(group: Group, sizes: Mapping[str, int], names: set[str]) -> dict[A
             continue
         kind: Any = Tile if program else Whole if a in resident else Slice
         least = (extent_bound(a) or 1) if kind is Whole else 1  # a whole axis fits its fragment
-        of = (label, a.lo, a.hi, n) if a.role == "loop" else a
+        of: Any = (label, a.lo, a.hi, n) if a.role == "loop" else a
+        while any(a in t and b in t for b in sharing.get(of, ()) for t in together):
+            of = (of,)  # two axes of one fragment are told apart by their extents
+        sharing.setdefault(of, []).append(a)
         if of not in shared:
             shared[of] = Physical(_parameter(label, names), power_of_two(max(n, least)))
         size = shared[of]

@@ -2,7 +2,8 @@
 
     function @gemm(…) …   ->   function @gemm(…) … warps 8 stages 4
 
-A first choice by rules of thumb, each with its reason beside it; a tuner may replace it.
+Those of a plan are kept, since it was priced with them.  Others are a first choice by rules of thumb, each with its
+reason beside it; a tuner may replace it.
 """
 
 from __future__ import annotations
@@ -49,16 +50,23 @@ class Facts(NamedTuple):
     nested: bool
 
 
-@nanopass(TRITON, TRITON, allowed={"num_warps": (0, 1, 2, 4, 8, 16, 32), "num_stages": range(9)})
-def choose_launch(function: Function, *, num_warps: int = 0, num_stages: int = 0) -> Function:
+@nanopass(
+    TRITON, TRITON,
+    allowed={"num_warps": (0, 1, 2, 4, 8, 16, 32), "num_stages": range(9), "registers": range(256)},
+)  # fmt: skip
+def choose_launch(function: Function, *, num_warps: int = 0, num_stages: int = 0, registers: int = 0) -> Function:
     """Set the launch options; those that are given as options of the pass are taken as they are.
+
+    Registers of a thread are limited where a plan counts on it, or where the option says so: at most 255 in any case.
 
     Stands behind lowering, where fragments have extents and loops their final bodies.
     Preserves meaning: the options change how an instance is executed, never what it computes.
     """
     facts = gather(function)
     most = num_stages or stages(facts, buffers(facts, function.target))
-    return replace(function, num_warps=num_warps or warps(facts), num_stages=most)  # type: ignore[no-any-return]
+    chosen = num_warps or function.num_warps or warps(facts)
+    kept = function.registers if chosen == function.num_warps else 0
+    return replace(function, num_warps=chosen, num_stages=most, registers=registers or kept)  # type: ignore[no-any-return]
 
 
 def buffers(f: Facts, target: Target | None) -> int:

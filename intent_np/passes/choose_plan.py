@@ -16,7 +16,7 @@ from ..terms.grouped import GROUPED, Group, GroupedProgram, Last
 from .base import nanopass
 from .online import promised_finite
 
-POLICIES = ("auto", "directed", "egraph", "recompute", "keep")
+POLICIES = ("auto", "directed", "egraph", "recompute", "keep", "every")
 
 
 @nanopass(
@@ -36,10 +36,12 @@ def choose_plan(
 ) -> GroupedProgram:
     """Decide for each group the roles of its axes, its loops, what each computes again, and the order of its algebra.
 
-    Once for all of it, since the choices depend on each other; later passes keep to the roles in the axes.  `policy` is
+    Once for all of it, since the choices depend on each other; later passes keep to the roles in the axes, and to the
+    warps and registers that a program of one group was priced with.  `policy` is
     `egraph` (the cheapest by the model), `directed` (later passes decide by rule), `auto` (the former where it is
-    surely better), `recompute` (nothing is kept) or `keep` (all that can be is).  `rank` takes the next best point
-    instead of the best, `sizes` are extents to price with, and `limits` bound the effort by counts.
+    surely better), `recompute` (nothing is kept), `keep` (all that can be is) or `every` (each plan once, at its
+    best point).  `rank` takes the next best point instead of the best, `sizes` are extents to price with, and `limits`
+    bound the effort by counts.
     Preserves values; under a permission, up to what it permits.
     """
     if policy == "directed":
@@ -47,6 +49,7 @@ def choose_plan(
     from ..planning import choose
     from ..planning.apply import applied
     from ..planning.problem import Limits, Unserved
+    from ..planning.registers import limit
 
     if unknown := set(limits) - set(Limits._fields):
         what = f"choose_plan has no limit {', '.join(sorted(unknown))}"
@@ -55,6 +58,7 @@ def choose_plan(
     gpu = program.target if program.target and program.target.capability else None  # else as for a usual one
     processors = gpu.processors if gpu else 132
     groups: list[Group] = []
+    launches: list[Any] = []
     together = False  # whether a maximum is rescaled as it grows
     parameters = program.parameters
     for g in program.groups:
@@ -63,7 +67,10 @@ def choose_plan(
             continue
         given = (g, program.permissions, processors)
         try:
-            found = choose.decide(*given, "egraph" if policy == "auto" else policy, sizes, bounds)
+            if policy == "every":
+                found = choose.every(*given, sizes, bounds)
+            else:
+                found = choose.decide(*given, "egraph" if policy == "auto" else policy, sizes, bounds)
             chosen = found[min(rank, len(found) - 1)] if found else None
             if found and policy == "auto" and not rank and "relaxed_algebra" not in program.permissions:
                 chosen = choose.better(found, processors)
@@ -81,5 +88,9 @@ def choose_plan(
         together |= "relaxed_normalization" in new.used
         parameters += new.buffers
         groups.append(new.group)
+        launches.append(chosen.launch)
     planned: Any = replace(program, groups=tuple(groups), parameters=parameters)
+    if len(groups) == 1 and launches and not launches[0].tensor:
+        (launch,) = launches
+        planned = replace(planned, warps=launch.warps, registers=limit(launch, processors))
     return promised_finite(planned) if together else planned  # type: ignore[no-any-return]

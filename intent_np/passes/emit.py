@@ -96,7 +96,8 @@ class _Emitter(Tickets):
         own = (*program.parameters, *self.counters)
         parameters = tuple(dict.fromkeys((*own, *extents_used((*grid, *body)))))
         return Kernel(
-            program.name, ordered, parameters, grid, coordinates, body, grouping, program.permissions, program.target
+            program.name, ordered, parameters, grid, coordinates, body, grouping, program.permissions, program.target,
+            program.warps, program.registers,
         )  # fmt: skip
 
     def instances(self) -> list[tuple[Any, Any, Var]]:

@@ -101,7 +101,9 @@ class _Lowering:
             tuple(find(lines, Physical)),
             grid,
             tuple(lines),
+            num_warps=kernel.warps,
             target=kernel.target,
+            registers=kernel.registers,
         )
 
     def _abi_order(self) -> list[Parameter]:

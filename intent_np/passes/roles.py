@@ -1,8 +1,9 @@
 """What each axis of a program is for: program, resident or traversal.  Asked by the grouping and blocking passes.
 
 An axis is *program* when it is free in every store, its bounds are launch expressions, and no structured value that
-reads memory lacks it (else every block would repeat that work); or both operands of a contraction vary along it, so
-that no matrix instruction could have it in a fragment.  Any other axis is *resident* where its extent class fits one
+reads memory lacks it (else every block would repeat that work, which is only little where the axis is free in a
+contraction and the value is a reduction without one); or both operands of a contraction vary along it, so that no
+matrix instruction could have it in a fragment.  Any other axis is *resident* where its extent class fits one
 fragment, else a *traversal*.
 """
 
@@ -61,14 +62,16 @@ def resident_limit(axis: Axis, roots: tuple[Any, ...]) -> int:
 
 
 def contiguous(roots: Iterable[Any]) -> dict[Any, int]:
-    """How many accesses run contiguously along each axis: where the stride is 1, else along the last dimension."""
+    """How many accesses run contiguously along each axis: where the stride is 1, else along the last dimension.  What
+    runs along a part of an axis runs along the axis."""
     count: dict[Any, int] = {}
     for t in find(tuple(roots), (Load, Store, Update)):  # type: ignore[arg-type]
         strides = t.view.strides
         unit = [i for i, s in enumerate(strides) if is_const(s, 1)] or ([len(strides) - 1] if strides else [])
         for i in unit:
             for a in sorted(t.index[i].lanes, key=lambda a: a.digest):
-                count[a] = count.get(a, 0) + 1
+                for along in (a, a.axis) if isinstance(a, Part) else (a,):
+                    count[along] = count.get(along, 0) + 1
     return count
 
 
@@ -86,11 +89,13 @@ def program_axes(*parts: tuple[Effect, ...]) -> tuple[Axis, ...]:
         bound = {getattr(t.axis, "axis", t.axis) for t in terms if isinstance(t, STRUCTURED)}
         apart = {a for t in inner if isinstance(t, Contract) for a in t.left.lanes & t.right.lanes}
         bins = {bins_of(t) for t in inner}  # one instance counts all of them as fast as one
+        free = {a for t in inner if isinstance(t, Contract) for a in t.left.lanes ^ t.right.lanes}
+        little = [t for t in inner if isinstance(t, Reduce) and not contains(t, Contract)]  # beside a product
         for e in (t for t in terms if isinstance(t, (Store, Update))):
             found = [
                 a for a in in_index_order(e)
                 if not (reads_memory(a) or a.lanes | a.needs or a in bound or a in bins)
-                and (a in apart or all(a in varying(t) for t in inner))
+                and (a in apart or all(a in varying(t) or (a in free and t in little) for t in inner))
             ]  # fmt: skip
             eligible = {a: None for a in (found if eligible is None else eligible) if a in found}
     return tuple(eligible or ())

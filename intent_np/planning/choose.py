@@ -1,6 +1,6 @@
-"""The plan of a group: the cheapest over the roles of its axes, the extents of its blocks, and what is kept.
+"""The plan of a group: the cheapest over the roles of its axes, the extents of its blocks, its warps, and what is kept.
 
-A point is a frame with block extents; each has its best plan, and they are ordered by cost.
+A point is a frame with block extents and warps; each has its best plan, and they are ordered by cost.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from ..passes.blocks import ROW_BLOCK, block_extents
 from ..passes.roles import contiguous, in_index_order
-from ..terms.core import find, replace
+from ..terms.core import replace
 from ..terms.grouped import Group
 from ..terms.normal import Axis
-from ..terms.plan import Kept, Peak, Plan, Walk
+from ..terms.plan import Plan
 from .andor import Node
 from .apply import plan_of
 from .cheapest import BETTER, Pick
@@ -42,6 +42,10 @@ WORTH = 1.03
 SMALLEST_BLOCK, LARGEST_BLOCK = 512, 8192
 ROWS = 4096
 """Elements that several held rows fill together at most."""
+
+WARPS = (1, 2, 4, 8, 16, 32)
+FEWEST, MOST = 4, 64
+"""Elements of the largest fragment that a thread has: fewer leave it idle, more do not fit its registers."""
 
 
 class Alternative(NamedTuple):
@@ -103,42 +107,53 @@ def decide(
     return [held, *(a for a in found if a is not held)]  # what is held is read once, whatever the caches do
 
 
-def structure(a: Alternative) -> Any:
-    """What a plan is apart from block extents and algebra: roles, and what is kept and walked together."""
-    plan = a.plan
-    kept = sum(1 for _ in find(plan, Kept))
-    return a.frame.roles, kept, any(True for _ in find(plan, Peak)), len(set(find(plan, Walk)))
+def every(
+    group: Group, permissions: Iterable[str], processors: int, sizes: Mapping[str, int], limits: Limits
+) -> list[Alternative]:
+    """All plans of a group, each at its best point, the cheapest first: of as many as `limits.exact` in each frame."""
+    problem = Problem(group, sizes, limits)
+    if all(a in group.workset for a in problem.axes):
+        return []
+    s = saturate(problem, permissions)
+    found: list[Alternative] = []
+    for frame in s.frames:
+        if frame.number not in s.graph.roots:
+            continue
+        search = Search(s, frame.number, limits.evaluations)
+        best: dict[int, Alternative] = {}
+        for point in _points(search, frame, processors):
+            search.price(point)
+            for number, pick in enumerate(search.graph.every(limits.exact)):
+                a = priced(search, frame, point, pick)
+                if number not in best or _order(a) < _order(best[number]):
+                    best[number] = a
+        found += best.values()
+    return sorted(found, key=_order)
 
 
 def better(found: list[Alternative], processors: int) -> Alternative | None:
-    """The cheapest plan, if it is another one than the directed plan and the model is sure enough of it."""
+    """The cheapest plan, if the model is sure enough that it is better than what later passes would decide by rule."""
     best, ruled = found[0], directed(found[0].search.s, processors)
     if ruled is None:
         return best
-    known = structure(ruled)
-    if structure(best) == known:
-        return None
     if not best.search.is_modest(best.pick, best.point):
         return None  # memory that nobody has asked for
-    alike = min((a.seconds for a in found if structure(a) == known), default=ruled.seconds)
-    return best if best.seconds < WORTH_LEAVING * min(alike, ruled.seconds) else None
+    return best if best.seconds < WORTH_LEAVING * ruled.seconds else None
 
 
 def _order(a: Alternative) -> tuple[Any, ...]:
     """By time, of which differences in the ninth digit are none; then fewer loops and smaller blocks."""
-    return float(f"{a.seconds:.8e}"), a.frame.looped.bit_count(), a.frame.number, a.blocks
+    return float(f"{a.seconds:.8e}"), a.frame.looped.bit_count(), a.frame.number, a.blocks, a.launch.warps
 
 
 def _frame(search: Search, frame: Frame, processors: int, allowed: Callable[[Node], bool]) -> list[Alternative]:
     """The first point is searched in full, its pick priced at the others, and the best of them searched again."""
     found: list[Alternative] = []
     pick: Pick | None = None
-    for blocks in points(search.s.problem, frame):
-        point = Point(search.s, frame, blocks, processors)
-        if point.fits():
-            search.price(point)
-            pick = _best(search, allowed) if pick is None else pick
-            found.append(priced(search, frame, point, pick))
+    for point in _points(search, frame, processors):
+        search.price(point)
+        pick = _best(search, allowed) if pick is None else pick
+        found.append(priced(search, frame, point, pick))
     if found and frame.looped:
         best = min(found, key=_order)
         search.price(best.point)
@@ -147,6 +162,18 @@ def _frame(search: Search, frame: Frame, processors: int, allowed: Callable[[Nod
         if again.seconds < best.seconds * BETTER:
             found[found.index(best)] = again
     return found
+
+
+def _points(search: Search, frame: Frame, processors: int) -> Iterator[Point]:
+    """The points at which a frame is priced; how a product is spread over warps is known in advance."""
+    for blocks in points(search.s.problem, frame):
+        point = Point(search.s, frame, blocks, processors)
+        if not point.fits():
+            continue
+        yield point
+        for warps in () if point.tensor else WARPS:
+            if warps != point.warps and FEWEST <= point.largest() / (32 * warps) <= MOST:
+                yield Point(search.s, frame, blocks, processors, warps)
 
 
 def _best(search: Search, allowed: Callable[[Node], bool]) -> Pick:

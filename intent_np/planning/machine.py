@@ -17,21 +17,30 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-UNITS: Final = ("memory", "again", "l2", "near", "issue", "special", "tensor", "waits", "barriers")
+UNITS: Final = (
+    "memory", "again", "l2", "near", "streamed", "issue", "special", "branches", "tensor",
+    "waits", "arrivals", "barriers",
+)  # fmt: skip
 """What executions ask for, summed over all instances:
 
 memory:    bytes that are stored, or read for the first time
 again:     bytes that a loop reads once more, of what its instance alone reads
 l2:        bytes of both stored and first reads, in whole sectors of memory
 near:      bytes that are read once more, or by several instances
+streamed:  bytes that loops read or keep, each once: what comes past between two visits of the same element
 issue:     instructions of lanes
 special:   uses of the special-function unit
+branches:  operations of two cases, through both of which a warp goes, with nothing else to issue meanwhile
 tensor:    floating-point operations of tensor cores
 waits:     iterations, each of which waits for what it loads
+arrivals:  those of them that wait for memory, not for a cache
 barriers:  reductions across lanes, and other meetings of an instance's warps
 """
 
-MEMORY, AGAIN, L2, NEAR, ISSUE, SPECIAL, TENSOR, WAITS, BARRIERS = range(9)
+MEMORY, AGAIN, L2, NEAR, STREAMED, ISSUE, SPECIAL, BRANCHES, TENSOR, WAITS, ARRIVALS, BARRIERS = range(12)
+
+SCHEDULERS = 4
+"""Of a processor: each issues an instruction of a warp in a cycle."""
 
 Work = list[float]
 
@@ -42,7 +51,6 @@ class Launch(NamedTuple):
     instances:  program instances
     warps:      of each
     registers:  that a thread wants
-    streamed:   bytes that an instance alone reads between two visits of the same element, if some are visited twice
     shared:     bytes that all instances read
     tensor:     whether matrix instructions are used, which bring their own tiling
     """
@@ -50,7 +58,6 @@ class Launch(NamedTuple):
     instances: int
     warps: int
     registers: float
-    streamed: float
     shared: float
     tensor: bool
 
@@ -79,22 +86,24 @@ def residency(launch: Launch, processors: int, c: Mapping[str, Any]) -> Residenc
     return Residency(blocks, max(0.0, launch.registers - cap))
 
 
-def missed(launch: Launch, blocks: int, processors: int, c: Mapping[str, Any]) -> float:
-    """The share of what is read again that the second-level cache has lost: nothing while all that streams past between
-    two visits fills a part of it, everything from where it does not fit."""
-    streamed = launch.streamed * min(launch.instances, processors * blocks) + launch.shared
-    few, many = c["l2_kept"] * c["l2_bytes"], c["l2_lost"] * c["l2_bytes"]
-    return min(1.0, max(0.0, (streamed - few) / (many - few)))
+def missed(streamed: float, shared: float, kept: float, lost: float) -> float:
+    """The share of what is read again that a cache has lost: nothing while all that streams past between two visits
+    fills `kept` bytes, everything from where it takes `lost`."""
+    return min(1.0, max(0.0, (streamed + shared - kept) / (lost - kept)))
 
 
 def seconds(work: Sequence[float], launch: Launch, processors: int, c: Mapping[str, Any] | None = None) -> float:
-    """How long the work takes: for one launch a convex function of it."""
+    """How long the work takes: more work is never faster."""
     c = c or costs()
     blocks, spilled = residency(launch, processors, c)
-    threads, each = launch.warps * 32, launch.instances / processors
-    issue = work[ISSUE] + launch.instances * threads * c["issue"]["instance"]
-    again = missed(launch, blocks, processors, c) * max(0.0, work[AGAIN])  # less than none in part of a plan
-    near = 0.0 if launch.streamed * blocks + launch.shared <= c["l1_bytes"] else max(0.0, work[NEAR])
+    n, threads, each = launch.instances, launch.warps * 32, launch.instances / processors
+    issue = work[ISSUE] + n * threads * c["issue"]["instance"]
+    stream = work[STREAMED] / n
+    lost = missed(
+        stream * min(n, processors * blocks), launch.shared, c["l2_kept"] * c["l2_bytes"], c["l2_lost"] * c["l2_bytes"]
+    )
+    near = max(0.0, work[NEAR]) * missed(stream * blocks, launch.shared, c["l1_kept"], c["l1_lost"])
+    again = lost * max(0.0, work[AGAIN])  # less than none in part of a plan
     lanes = processors * c["clock"]
     units = [
         (work[MEMORY] + again) / c["memory"],
@@ -103,11 +112,19 @@ def seconds(work: Sequence[float], launch: Launch, processors: int, c: Mapping[s
         work[SPECIAL] / (lanes * c["specials"]),
         work[TENSOR] / c["tensor"],
     ]
-    if not launch.tensor:  # products are pipelined: their loads are under way before they are waited for
-        alone = max(c["dependent"], launch.warps / 4)  # cycles from an instruction of a warp to its next
-        chain = work[WAITS] * c["wait"] + work[BARRIERS] * c["barrier"] + issue / threads * alone / c["clock"]
-        units.append((c["start"] + chain / launch.instances) * each / blocks)
-    largest, p = max(units), c["overlap"]
+    waits = max(0.0, work[WAITS])
+    first = min(waits, work[ARRIVALS])
+    arrivals = first + lost * (waits - first)
+    chain = waits * c["wait"] + arrivals * c["arrival"] + (work[L2] + near) / c["draw"]
+    chain += work[BARRIERS] * (c["barrier"] + c["meeting"] * launch.warps)
+    if launch.tensor:  # all warps of the one instance wait for the product; what is kept beside it is not under way
+        units[-1] += (chain / n) * each + (1 + lost) * work[STREAMED] / c["memory"]
+    else:
+        latency = issue * c["dependent"] + work[BRANCHES] * c["branch"]  # of the instructions of a warp, one by one
+        chain += max(latency, issue * launch.warps / SCHEDULERS) / threads / c["clock"]
+        units.append((c["start"] + chain / n) * each / blocks)
+    largest, p = max(units), max(1.0, c["overlap"] * blocks ** c["company"])
     together = largest * sum((u / largest) ** p for u in units) ** (1 / p) if largest else 0.0
-    fullest = math.ceil(each) / each  # the processor with the most instances is the last
-    return together * fullest + spilled * threads * launch.instances * c["spill"] / c["l2"] + c["launch"]  # type: ignore[no-any-return]
+    turns = each / blocks  # the last ones leave processors idle
+    last = 1 + c["tail"] * (math.ceil(turns) / turns - 1)
+    return together * last + spilled * threads * n * c["spill"] / c["l2"] + c["launch"]  # type: ignore[no-any-return]

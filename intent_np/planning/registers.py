@@ -1,8 +1,9 @@
-"""How many registers a thread wants for a pick: what a held row costs, and what loops carry.
+"""How many registers a thread needs for a pick: what a held row costs, and what loops carry.
 
-Without loops, fragments live across reductions.  In a loop, each reduction by it carries a fragment, what is reduced
-in every iteration waits for that, and library functions hold intermediate values.  The counts for each element are
-those of ptxas (`thread` in `costs.json`).
+Without loops, fragments live across reductions.  In a loop, each reduction by it carries a fragment, and what is loaded
+waits for its use; a short body is unrolled, and then the loads of several iterations wait.  Library functions hold
+intermediate values.  The counts are those below which ptxas spills (`thread` in `costs.json`): given more, it takes
+more, so that what is compiled gets a limit (`limit`).
 """
 
 from __future__ import annotations
@@ -11,11 +12,18 @@ from collections.abc import Iterator
 
 from .andor import Node
 from .cheapest import Pick
+from .machine import Launch, costs, residency
 from .search import Search
 from .work import Point
 
 FUNCTIONS = ("erf", "tanh", "sigmoid", "sin", "cos", "pow")
 """Functions that are long polynomials."""
+
+SHORT = 3
+"""Operations of a body that is unrolled at most."""
+
+LARGEST = 255
+"""Registers that a thread can have."""
 
 
 def registers(search: Search, pick: Pick, point: Point) -> float:
@@ -29,32 +37,39 @@ def registers(search: Search, pick: Pick, point: Point) -> float:
         largest = max((point.fragment(d) for d in loads), default=1) / point.threads
         wide = sum(point.fragment(d) >= largest * point.threads for d in loads)
         live = c["live"] * _live(search, pick, point) + c["operand"] * max(0, wide - 1)
-        return float(c["straight"] + (c["passing"] + live) * largest)
+        dear = any(n.op == "XUn" and n.literals[0] in FUNCTIONS for n in nodes)
+        return float(c["straight"] + c["function"] * dear + (c["passing"] + live) * largest)
     return max((_loop(search, nodes, p, point) for p, path in point.paths.items() if path), default=float(c["loop"]))
+
+
+def limit(launch: Launch, processors: int) -> int:
+    """The registers of a thread with which as many instances as the model counts on fit a processor; 0 where that is
+    no limit."""
+    c = costs()
+    blocks, spilled = residency(launch, processors, c)
+    most = int(c["registers"]) // (32 * launch.warps * blocks) // 8 * 8
+    return 0 if launch.tensor or spilled or most > LARGEST else most
 
 
 def _loop(search: Search, nodes: list[Node], body: int, point: Point) -> float:
     """What the loop with this body asks for."""
     c = point.costs["thread"]
-    base, fragments, elements, width, dear = c["loop"], 0.0, 0.0, 0, False
+    fragments, elements, loads, steps, short = 0.0, 0.0, 0, 0, True
     for n in nodes:
         share = lambda d: point.fragment(d) / point.threads  # noqa: E731
         match n.op, n.literals:
             case "XFold", (_, _, d, place) if place == body:
-                fragments += c["carried"] * share(d)
+                fragments += share(d)
             case "XTop" | "XScan", (*_, d, place) if place == body:
-                fragments += c["reduced"] * share(d)
-                base = c["loop with a reduction"]  # such a loop is not unrolled
-            case "XLeaf", (leaf, place) if place == body and (d := _loaded(search, n)):
-                elements = max(elements, share(d))
-                width = max(width, *(search.s.leaves[i].type.bytes for i in search.s.reads(leaf)))  # type: ignore[union-attr]
-            case "XRead", (value, d, place, _) if place == body:
-                elements = max(elements, share(d))
-                width = max(width, search.s.candidates[value].type.bytes)  # type: ignore[union-attr]
-            case "XUn", (op, d, place) if place == body and op in FUNCTIONS and share(d) > 1:
-                dear = True
-    each = c["loaded"] + c["loaded byte"] * width + c["function"] * dear
-    return float(base + fragments + each * elements)
+                fragments, short = fragments + share(d), False
+            case "XLeaf", (_, place) if place == body and (d := _loaded(search, n)):
+                elements, loads = max(elements, share(d)), loads + 1
+            case "XRead", (_, d, place, _) if place == body:
+                elements, loads = max(elements, share(d)), loads + 1
+            case "XUn" | "XBin" | "XTri", (op, d, place) if place == body and share(d) > 1:
+                steps, short = steps + 1, short and op not in FUNCTIONS
+    unrolled = c["unrolled"] if short and steps <= SHORT and fragments else 0.0
+    return float(c["loop"] + c["carried"] * fragments + (c["worked on"] + c["loaded"] * loads + unrolled) * elements)
 
 
 def _live(search: Search, pick: Pick, point: Point) -> int:

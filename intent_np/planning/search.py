@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..terms.normal import Load
+from ..terms.normal import Contract, Load
 from .andor import Node
 from .cheapest import Choices, Found, Option, Pick
 from .machine import UNITS, Work, seconds
@@ -73,8 +73,9 @@ class Search:
                 key.append((Item(n.op, (i, self._home(d, place))), ()))  # once for all loops along which it stays
                 if isinstance(t, Load):
                     key.append((Item("touch", (t.view.name, d, t.type.bytes)), ()))  # type: ignore[union-attr]
-        if n.op == "XBin" and n.literals[0] == "with" and not self._is_read(n.classes[0]):
-            key.append((Item("computed", n.literals[1:]), n.classes))
+                    key.append((Item("arrival", (d,)), ()))
+        if (body := self._product(n)) is not None:
+            key.append((Item("pipelined", (body,)), ()))
         if n.op == "XWeighed":
             (top,) = {alternative.literals for alternative in self.classes[n.classes[0]]}
             key.append((Item("weights", top), n.classes[:1]))
@@ -83,8 +84,16 @@ class Search:
             bits |= 1 << self.items.setdefault(k, len(self.items))
         return bits
 
-    def _is_read(self, c: int) -> bool:
-        return all(n.op == "XLeaf" for n in self.classes[c])
+    def _product(self, n: Node) -> int | None:
+        """The place of the loop around a product, if a node is one."""
+        match n.op, n.literals:
+            case ("XFold", (combine, axis, _, body)) | ("XHold", (combine, axis, _, body)):
+                by = self.s.combines[combine, axis]
+            case "XWeighed", (what, _, body) if what != "sum":
+                by = self.s.combines[what.partition(" cast ")[0], self.paths[body][-1][0]]
+            case _:
+                return None
+        return body if isinstance(by, Contract) else None
 
     def _home(self, d: int, place: int) -> int:
         """The place of the innermost loop along which a value varies."""

@@ -15,7 +15,24 @@ from ..passes.choose_launch import Facts, warps
 from ..terms.core import walk
 from ..terms.index import Apply
 from ..terms.normal import Contract, Load, Reduce, Region
-from .machine import AGAIN, BARRIERS, ISSUE, L2, MEMORY, NEAR, SPECIAL, TENSOR, UNITS, WAITS, Launch, Work, costs
+from .machine import (
+    AGAIN,
+    ARRIVALS,
+    BARRIERS,
+    BRANCHES,
+    ISSUE,
+    L2,
+    MEMORY,
+    NEAR,
+    SPECIAL,
+    STREAMED,
+    TENSOR,
+    UNITS,
+    WAITS,
+    Launch,
+    Work,
+    costs,
+)
 from .places import Frame
 from .problem import summarized
 from .saturate import Saturated
@@ -48,12 +65,12 @@ class Point:
         self.warps = warps or self._warps()
         self.threads = 32 * self.warps
         self.space = sum(1 << i for i, r in enumerate(roles) if r == "space")
-        self.streamed, self.shared = self._streamed()
+        self.shared = self._shared()
 
     # ---- how the frame is spread
 
     def launch(self, registers: float) -> Launch:
-        return Launch(self.instances, self.warps, registers, self.streamed, self.shared, self.tensor)
+        return Launch(self.instances, self.warps, registers, self.shared, self.tensor)
 
     def _warps(self) -> int:
         """The same choice that `choose_launch` will make."""
@@ -75,21 +92,16 @@ class Point:
         if self.tensor:
             return float(c["tensor"])
         if self.loops:
-            return float(c["loop"] + (c["carried"] + c["loaded"] + 2 * c["loaded byte"]) * elements)
+            return float(c["loop"] + (c["carried"] + c["worked on"] + c["loaded"]) * elements)
         return float(c["straight"] + (c["passing"] + c["live"]) * elements)
 
-    def _streamed(self) -> tuple[float, float]:
-        """Bytes that one instance alone reads in loops, and those that all read."""
-        alone: dict[Any, float] = {}
-        shared: dict[Any, float] = {}
+    def _shared(self) -> float:
+        """Bytes that all instances read."""
+        found: dict[Any, float] = {}
         for t, d in zip(self.s.leaves, self.s.lanes, strict=True):
-            if isinstance(t, Load):
-                read = self.once(d) * t.type.bytes  # type: ignore[union-attr]
-                if not d & self.space:
-                    shared[t.view.name, d] = read
-                elif d & self.frame.looped:
-                    alone[t.view.name, d] = read / self.instances
-        return sum(alone.values()), sum(shared.values())
+            if isinstance(t, Load) and not d & self.space:
+                found[t.view.name, d] = self.once(d) * t.type.bytes  # type: ignore[union-attr]
+        return sum(found.values())
 
     # ---- counts
 
@@ -157,13 +169,22 @@ def _summary(p: Point, w: Work, t: Region, place: int) -> None:
 def _touch(p: Point, w: Work, view: str, d: int, size: int) -> None:
     """The first visit: no longer one of those that read again."""
     n = p.once(d) * size
-    w[MEMORY], w[L2], w[NEAR], w[AGAIN] = n, n, -n, -n if d & p.space else 0
+    w[MEMORY], w[L2], w[NEAR] = n, n, -n
+    if d & p.space:
+        w[AGAIN], w[STREAMED] = -n, n if d & p.frame.looped else 0
+
+
+def _arrival(p: Point, w: Work, d: int) -> None:
+    """The iterations of the first visit: what varies alike arrives together."""
+    if d & p.space and d & p.frame.looped:
+        w[ARRIVALS] = p.instances * math.prod(t for i, t in enumerate(p.trips) if (d & p.frame.looped) >> i & 1)
 
 
 def _pointwise(p: Point, w: Work, op: str, d: int, place: int) -> None:
     name, n = op.partition(" ")[0], p.lanes(d, place)
     w[ISSUE] += n * p.issue(name)
     w[SPECIAL] += n * p.costs["special"].get(name, 0)
+    w[BRANCHES] += n * p.costs["branches"].get(name, 0)
 
 
 def _hold(p: Point, w: Work, combine: str, axis: int, d: int, place: int) -> None:
@@ -206,12 +227,6 @@ def _product(p: Point, w: Work, combine: str, axis: int, d: int, place: int) -> 
     return True
 
 
-def _computed(p: Point, w: Work, d: int, place: int) -> None:
-    """A left operand that is no plain load comes from registers: tensor cores take half as much in a second."""
-    if p.is_wide(d):
-        w[TENSOR] = 2 * p.runs(d, place) * p.fragment(d)
-
-
 def _top(p: Point, w: Work, axis: int, d: int, body: int) -> None:
     w[ISSUE] = p.lanes(d, body) * p.issue("top")
     _across(p, w, p.iterations(body))
@@ -242,7 +257,7 @@ def _read(p: Point, w: Work, value: int, d: int, place: int, body: int) -> None:
 
 def _write(p: Point, w: Work, value: int, d: int, body: int) -> None:
     n = p.runs(d, body) * p.fragment(d) * p.s.candidates[value].type.bytes  # type: ignore[union-attr]
-    w[L2], w[MEMORY], w[ISSUE] = n, n, p.lanes(d, body) * p.issue("kept")
+    w[L2], w[MEMORY], w[STREAMED], w[ISSUE] = n, n, n, p.lanes(d, body) * p.issue("kept")
     w[BARRIERS] = p.instances
 
 
@@ -250,6 +265,12 @@ def _loop(p: Point, w: Work, body: int) -> None:
     if p.paths[body]:
         n = p.iterations(body)
         w[WAITS], w[ISSUE] = n, n * p.issue("iteration") * p.threads
+
+
+def _pipelined(p: Point, w: Work, body: int) -> None:
+    """The loads of a loop around a product are under way before they are waited for."""
+    if p.paths[body]:
+        w[WAITS] = -p.iterations(body)
 
 
 def _store(p: Point, w: Work, statement: int, place: int) -> None:
@@ -264,9 +285,10 @@ def _free(p: Point, w: Work, *_: Any) -> None:
 
 
 KINDS: dict[str, Callable[..., None]] = {
-    "XLeaf": _leaf, "touch": _touch, "computed": _computed, "XUn": _pointwise, "XBin": _pointwise, "XTri": _pointwise,
+    "XLeaf": _leaf, "touch": _touch, "arrival": _arrival, "XUn": _pointwise, "XBin": _pointwise, "XTri": _pointwise,
     "XHold": _hold, "XScan": _scan, "XFold": _fold, "XTop": _top, "weights": _weights, "XWeighed": _weighed,
-    "Get": _free, "XRead": _read, "XWrite": _write, "Loop": _loop, "XStore": _store, "Seq": _free,
+    "Get": _free, "XRead": _read, "XWrite": _write, "Loop": _loop, "pipelined": _pipelined,
+    "XStore": _store, "Seq": _free,
 }  # fmt: skip
 
 

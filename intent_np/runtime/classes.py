@@ -17,8 +17,9 @@ registers, whether an offset fits in 32 bits.  What was measured on an H200 deci
   which is no class.  Behind anything else (an epilogue, a second product) the addresses of narrow stores take the
   registers that are needed, so it counts there, beside the best alignment of the operands.
 * A resident axis is padded to a power of two: its class is that power, from 128 on for rows, since below it a
-  program has idle lanes but reads little, from 16 on beside contractions, where padding is arithmetic; beyond
-  8192 an axis is traversed, for any length.
+  program has idle lanes but reads little, from 16 on beside contractions, where padding is arithmetic.  Beyond
+  8192 it is traversed by rule, beyond 32768 in any case: between, a plan may hold it where that is faster (softmax
+  of rows of 16384 takes .076 ms so, .128 with loops), and so it has classes where nothing is contracted.
 
 * A product of few rows reads its other operand at the speed of memory if enough instances do: 16 x 8192 x 8192 in f16
   takes .044 ms in blocks of 16 x 64 and .083 in those of a square product.  At most 16, 64 and 128 rows (or columns)
@@ -50,6 +51,7 @@ STREAMING_FLOOR: Final = 128
 CONTRACTING_FLOOR: Final = 16
 SHORT_EXTENTS: Final = (16, 64, 128)
 RESIDENT_LIMIT: Final = 8192
+HELD_LIMIT: Final = 32768
 LONGEST: Final = 2**16  # counted for rows that are traversed, which may have any length
 
 _WIDEST: Final = 16  # bytes of the widest load
@@ -136,7 +138,8 @@ def classify(kernel: KernelPlan, facts: CallFacts) -> VariantClass:
         if plain or align != _WIDEST or not _aligned(known, units, facts, align):
             loose = tuple(sorted(view.name for view in known if view.itemsize < align))
     floor = CONTRACTING_FLOOR if kernel.contracts else STREAMING_FLOOR
-    rows = [(name, _bucket(facts.extents[name], floor)) for name in kernel.resident]
+    longest = RESIDENT_LIMIT if kernel.contracts else HELD_LIMIT
+    rows = [(name, _bucket(facts.extents[name], floor, longest)) for name in kernel.resident]
     tight = [view for view in kernel.views if view.name not in loose]
     return VariantClass(
         unit=tuple(sorted(units.items())),
@@ -244,7 +247,7 @@ def _divisible(
     return found
 
 
-def _bucket(extent: int, floor: int) -> int | None:
-    if extent > RESIDENT_LIMIT:
+def _bucket(extent: int, floor: int, longest: int) -> int | None:
+    if extent > longest:
         return None
     return max(floor, 1 << max(extent - 1, 0).bit_length())

@@ -231,14 +231,19 @@ class BlockedGroup(Term):
 
 @term
 class BlockedProgram(Term):
-    """One launch: disjoint execution groups."""
+    """One launch: disjoint execution groups; `warps` and `registers` as a plan has them, or 0."""
 
     name: str
     parameters: tuple[Term, ...]
     groups: tuple[BlockedGroup, ...]
     permissions: tuple[str, ...] = ()
     target: Target | None = None
-    syntax = "blocked @{name}({parameters}){ permits |permissions|}{ for |target|} {{{groups:block}}}"
+    warps: int = 0
+    registers: int = 0
+    syntax = (
+        "blocked @{name}({parameters}){ permits |permissions|}{ for |target|}{ warps |warps|}{ registers |registers|} "
+        "{{{groups:block}}}"
+    )
 
     def infer(self) -> None:
         check_parameters(self.parameters)

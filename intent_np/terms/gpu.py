@@ -266,7 +266,7 @@ class Dispatch(Effect):
 @term
 class Kernel(Term):
     """One launch: a grid of instances, decoded row-major into `coordinates`, each performing `body`; of the last two
-    coordinates, the former is taken `grouping` at a time."""
+    coordinates, the former is taken `grouping` at a time.  `warps` and `registers` as a plan has them, or 0."""
 
     name: str
     physical: tuple[Physical, ...]
@@ -277,9 +277,12 @@ class Kernel(Term):
     grouping: int = 1
     permissions: tuple[str, ...] = ()
     target: Target | None = None
+    warps: int = 0
+    registers: int = 0
     defines: ClassVar[tuple[str, ...]] = ("coordinates",)
     syntax = (
-        "kernel @{name}<{physical}>({parameters}){ permits |permissions|}{ for |target|} {{\n"
+        "kernel @{name}<{physical}>({parameters}){ permits |permissions|}{ for |target|}{ warps |warps|}"
+        "{ registers |registers|} {{\n"
         "  grid = ({grid})\n  ({coordinates}) = program_coord(grid{, group |grouping|}){body:block}}}"
     )
 

@@ -69,14 +69,20 @@ class Group(Term):
 
 @term
 class GroupedProgram(Term):
-    """One launch: disjoint execution groups."""
+    """One launch: disjoint execution groups.  `warps` of an instance and `registers` of a thread, at most, are what the
+    plan was priced with; 0 where later passes decide."""
 
     name: str
     parameters: tuple[Term, ...]
     groups: tuple[Group, ...]
     permissions: tuple[str, ...] = ()
     target: Target | None = None
-    syntax = "grouped @{name}({parameters}){ permits |permissions|}{ for |target|} {{{groups:block}}}"
+    warps: int = 0
+    registers: int = 0
+    syntax = (
+        "grouped @{name}({parameters}){ permits |permissions|}{ for |target|}{ warps |warps|}{ registers |registers|} "
+        "{{{groups:block}}}"
+    )
 
     def infer(self) -> None:
         check_parameters(self.parameters)

@@ -180,19 +180,21 @@ class Return(Statement):
 @term
 class Function(Term):
     """A whole Triton function: runtime parameters in ABI order, constexprs, launch options, and the number of
-    instances as an index expression of the host."""
+    instances as an index expression of the host.  Until `choose_launch`, 0 warps are what it decides on; a thread has
+    at most `registers`, where they are not 0."""
 
     name: str
     parameters: tuple[Parameter, ...]
     constexprs: tuple[Physical, ...]
     grid: Value
     body: tuple[Statement, ...]
-    num_warps: int = 4
+    num_warps: int = 0
     num_stages: int = 3
     target: Target | None = None
+    registers: int = 0
     syntax = (
         "function @{name}({parameters}) constexprs ({constexprs}) grid ({grid}){ warps |num_warps|}"
-        "{ stages |num_stages|}{ for |target|} {{{body:block}}}"
+        "{ stages |num_stages|}{ registers |registers|}{ for |target|} {{{body:block}}}"
     )
 
 

@@ -122,6 +122,7 @@ def test_a_pass_that_is_left_out_is_missed(name: str) -> None:
         ("narrow_ranges", "peel", False),
         ("choose_launch", "num_warps", 2),
         ("choose_launch", "num_stages", 2),
+        ("choose_launch", "registers", 32),
     ],
 )
 def test_an_option_makes_a_difference(step: str, key: str, value: Any) -> None:
