@@ -15,7 +15,7 @@ import json
 import os
 import statistics
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -32,11 +32,16 @@ def grid(**values: tuple[int, ...]) -> list[Point]:
 
 
 SWEEPS: dict[str, list[Point]] = {
-    "attention_relaxed": grid(q=(64, 128), k=(64, 128), warps=(4, 8), stages=(2, 3, 4)),
-    "attention_causal_relaxed": grid(queries=(64, 128), keys=(32, 64, 128), warps=(4, 8), stages=(2, 3, 4)),
+    "attention_relaxed": grid(q=(128,), k=(64, 128), warps=(4, 8), stages=(2, 3)),
+    "attention_causal_relaxed": grid(queries=(128,), keys=(64, 128), warps=(4, 8), stages=(2, 3)),
     "col_sum": grid(n=(32, 64, 128), m=(32, 64, 128, 256), warps=(4, 8)),
     "row_sum": grid(n=(2048, 4096, 8192), warps=(4, 8, 16)),
-    "softmax": grid(row=(1, 2, 4), columns=(4096, 8192, 16384), warps=(4, 8, 16)),
+    "softmax": grid(row=(1, 2, 4, 8), warps=(2, 4, 8)),
+    "philox_dropout": grid(places=(1024, 2048, 4096), warps=(4, 8)),
+    "count_bytes": grid(n=(2048, 4096, 8192, 16384), warps=(4, 8, 16)),
+    "cumsum": grid(columns=(1024, 2048, 4096), warps=(4, 8, 16)),
+    "cross_entropy_relaxed": grid(columns=(2048, 4096, 8192), warps=(4, 8, 16)),
+    "max_argmax": grid(columns=(1024, 2048, 4096), warps=(4, 8)),
     "layer_norm": grid(row=(1, 2), warps=(4, 8, 16)),
     "swiglu": grid(n=(1024, 2048, 4096), warps=(4, 8)),
     "relu": grid(n=(1024, 2048, 4096, 8192), warps=(4, 8)),
@@ -59,11 +64,12 @@ SWEEPS: dict[str, list[Point]] = {
         for instances in (528, 1056)
     ],
     "grouped_matmul": [
-        point | {"spread_members.spare": spare}
-        for point in grid(i=(64, 128), n=(128, 256), k=(64,), warps=(8,), stages=(2, 3, 4))
-        for spare in (1, 2, 4)
+        point | {"spread_members.spare": spare, "lower_to_triton.index_bits": bits}
+        for point in grid(i=(128,), n=(256,), k=(64,), warps=(8,), stages=(3, 4))
+        for spare in (1, 2)
+        for bits in (32, 64)
     ],
-    "matmul_bias_gelu_f16": grid(m=(128,), n=(128, 256), k=(64,), warps=(4, 8), stages=(3, 4)),
+    "matmul_bias_gelu_bf16": grid(m=(128,), n=(128, 256), k=(64,), warps=(4, 8), stages=(3, 4)),
 }
 
 
@@ -89,7 +95,7 @@ def compiled(case_name: str, extents: dict[str, int], point: Point) -> Any:
         return f"{type(problem).__name__}: {str(problem).splitlines()[0]}"
 
 
-def sweep(row: Any, points: list[Point], pool: ProcessPoolExecutor, repeats: int) -> Iterator[dict[str, Any]]:
+def sweep(row: Any, points: list[Point], jobs: list[Future[Any]], repeats: int) -> Iterator[dict[str, Any]]:
     """Time every point that compiles, fits and agrees with the default."""
     import torch
 
@@ -100,7 +106,6 @@ def sweep(row: Any, points: list[Point], pool: ProcessPoolExecutor, repeats: int
     from .timing import alternating
 
     case = case_of(row.case)
-    jobs = [pool.submit(compiled, case.name, dict(row.extents), p) for p in [{}, *points]]
     tensors = drawn(case, row.extents)
     calls, facts, expected = {}, {}, None
     for point, job in zip([{}, *points], jobs, strict=True):
@@ -133,25 +138,26 @@ def sweep(row: Any, points: list[Point], pool: ProcessPoolExecutor, repeats: int
 def main() -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.blocks", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--out", default=os.environ.get("OUT", "out"))
-    parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--only", nargs="*", default=[], help="names of cases")
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     results: dict[str, Any] = {}
+    Path(options.out).mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(options.workers, mp_context=get_context("spawn")) as pool:
-        for row in SCORECARD:
-            points = SWEEPS.get(row.case)
-            if points is None or (options.only and row.case not in options.only):
-                continue
-            results[row.title] = list(sweep(row, points, pool, options.repeats))
+        chosen = [r for r in SCORECARD if r.case in SWEEPS and (not options.only or r.case in options.only)]
+        made = [
+            [pool.submit(compiled, row.case, dict(row.extents), p) for p in [{}, *SWEEPS[row.case]]] for row in chosen
+        ]
+        for row, jobs in zip(chosen, made, strict=True):
+            results[row.title] = list(sweep(row, SWEEPS[row.case], jobs, options.repeats))
             print(f"\n{row.title}")
             for r in results[row.title][:12]:
                 print(
                     "  " + "  ".join(f"{k} {v:.4f}" if isinstance(v, float) else f"{k} {v}" for k, v in r.items()),
                     flush=True,
                 )
-    Path(options.out).mkdir(parents=True, exist_ok=True)
-    Path(options.out, "blocks.json").write_text(json.dumps(results, indent=1))
+            Path(options.out, "blocks.json").write_text(json.dumps(results, indent=1))
 
 
 if __name__ == "__main__":

@@ -169,7 +169,21 @@ attention_cudnn_causal = _fused(SDPBackend.CUDNN_ATTENTION, True)
 attention_flash = _fused(SDPBackend.FLASH_ATTENTION, False)
 attention_flash_causal = _fused(SDPBackend.FLASH_ATTENTION, True)
 
-EAGER_ONLY = frozenset({"grouped_matmul", "attention", "attention_causal", "cumsum_long", "histogram"})
+EAGER_ONLY = frozenset(
+    {
+        "matmul",
+        "cumsum",
+        "scatter_add",
+        "cross_entropy",
+        "max_argmax",
+        "max_argmax_all",
+        "grouped_matmul",
+        "attention",
+        "attention_causal",
+        "cumsum_long",
+        "histogram",
+    }
+)
 """Functions that torch.compile has nothing to gain on, or spends minutes on."""
 
 
