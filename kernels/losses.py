@@ -28,8 +28,9 @@ def cross_entropy(
         chosen = I.cast(logits[row, at], I.f32) if at >= 0 and at < N else 0.0
         peak = I.reduce.max(value, axis=0)
         entropy = I.log(I.reduce.sum(I.exp(value - peak), axis=0)) + peak
-        average = I.reduce.sum(value, axis=0) / I.cast(N, I.f32)
-        found = entropy - (1 - SMOOTHING) * chosen - SMOOTHING * average
+        found = entropy - (1 - SMOOTHING) * chosen
+        if SMOOTHING > 0:
+            found = found - SMOOTHING * (I.reduce.sum(value, axis=0) / I.cast(N, I.f32))
         loss[row] = I.select(at == IGNORE, 0.0, found)
 
 
@@ -86,7 +87,9 @@ def _entropy(x):
 
 def cross_entropy_oracle(logits, target, IGNORE, SMOOTHING):
     x = exact(logits)
-    found = _entropy(x) - _chosen(x, target) * (1 - SMOOTHING) - mean(x, axis=1, keepdims=False) * SMOOTHING
+    found = _entropy(x) - _chosen(x, target) * (1 - SMOOTHING)
+    if SMOOTHING:
+        found = found - mean(x, axis=1, keepdims=False) * SMOOTHING
     return {"loss": select(target == IGNORE, 0.0, found)}
 
 
