@@ -23,7 +23,6 @@ NO_MEANING: Final = {
     "pipeline": "the order of passes",
     "choose_launch": "warps and stages: time alone",
     "blocks": "sizes of blocks: time alone",
-    "order_programs": "the order of instances: time alone",
 }
 """Modules that decide nothing about results, and why."""
 

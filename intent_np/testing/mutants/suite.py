@@ -7,6 +7,7 @@ rule mod-small 3          a kernel in which the left side of a rule occurs
 
 from __future__ import annotations
 
+import os
 import pickle
 import warnings
 from collections.abc import Mapping, Sequence
@@ -118,9 +119,10 @@ class Trial:
         kernel, constexprs, options, _ = self._made
         file = kept / f"{self.name}.pickle" if kept else None
         known = pickle.loads(file.read_bytes()) if file and file.exists() else {}
-        found = []
+        found, new = [], False
         for text, given in self._calls():
             if text not in known:
+                new = True
                 if self.is_generated:
                     with np.errstate(all="ignore"), warnings.catch_warnings():
                         warnings.simplefilter("ignore")
@@ -130,8 +132,10 @@ class Trial:
                     known[text] = _corpus()[self.name].expected(given)
             if known[text] is not None:
                 found.append((text, given, known[text]))
-        if file:
-            file.write_bytes(pickle.dumps(known))
+        if file and new:
+            own = file.with_suffix(f".{os.getpid()}")
+            own.write_bytes(pickle.dumps(known))
+            own.replace(file)  # others may read it
         return found
 
     def _calls(self) -> Sequence[tuple[str, Arguments]]:
