@@ -146,7 +146,7 @@ def _source(name: str, source: Any, axis: Any, operands: Any) -> _Source:
                 construct=f"the view {v.name} as an operand of {name}",
                 suggestion="read what the region needs in front of it, and pass the tensor",
             )
-        if isinstance(v, Domain) and any(find(v, LoopVar | State | Formal)):
+        if isinstance(v, Domain) and any(find(v, (LoopVar, State, Formal))):
             raise fail(
                 "E102",
                 construct=f"a domain known only at run time as an operand of {name}",

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..terms.blocked import Fold, Loop, Segment, Slice, Traverse
-from ..terms.core import Term, arena, children, inherit, rewrite, walk
+from ..terms.core import Term, arena, children, inherit, walk
 from ..terms.dtypes import DType, bool_, index
 from ..terms.index import Apply, Cast, Const, Value, apply, const, is_op
 from ..terms.normal import Axis, Combine, Contract, Coord, Load, Part, Reduce, Region, Scan
+from ..terms.ordered import Rewritten
 from .rule_set import active, fired
 
 
@@ -101,12 +102,30 @@ def _cast(t: Cast) -> Value:
 
 def simplify(t: Any) -> Any:
     """`t` in normal form."""
-    return rewrite((t,), node)[0]
+    return simplify_all((t,))[0]
 
 
 def simplify_all(roots: Iterable[Any]) -> tuple[Any, ...]:
-    """Several values, simplified with what they share."""
-    return rewrite(roots, node)
+    """Several values, simplified with what they share.
+
+    Terms that were found to be in normal form, with all that is in them, stand in the arena and aren't entered again.
+    """
+    roots = tuple(roots)
+    space = arena()
+    normal = space.analyses.setdefault((simplify, active()), set())
+    if all(r in normal for r in roots):
+        return roots
+    done: dict[Any, Any] = {}
+    for t in walk(*roots, below=lambda t: () if t in normal else children(t)):
+        if t in normal:
+            done[t] = t
+            continue
+        new = done[t] = node(t.rebuild(done))
+        if new is not t:
+            inherit(t, new, space)
+        elif normal.issuperset(children(t)):
+            normal.add(t)
+    return tuple(done[r] for r in roots)
 
 
 # ---- substitution ------------------------------------------------------------------------------------------------
@@ -138,6 +157,9 @@ class _Substitution:
         self.done: dict[tuple[Term, frozenset[Any]], Any] = {}
 
     def run(self, root: Any, mapping: dict[Any, Any]) -> Any:
+        touched = _users(root, mapping)
+        if root not in touched:
+            return root
         scope = frozenset(mapping)
         stack: list[tuple[Any, dict[Any, Any], frozenset[Any]]] = [(root, mapping, scope)]
         while stack:
@@ -151,14 +173,12 @@ class _Substitution:
                 continue
             inner, inner_keys = self._below(t, m, keys)
             # the effect that a load reads after is the one that is performed, whatever its coordinates are here
-            whole: dict[Any, Any] = {t.after: t.after} if isinstance(t, Load) else {}
-            waiting = [
-                (c, inner, inner_keys) for c in children(t) if c not in whole and (c, inner_keys) not in self.done
-            ]
+            own = [c for c in children(t) if c in touched and not (type(t) is Load and c is t.after)]
+            waiting = [(c, inner, inner_keys) for c in own if (c, inner_keys) not in self.done]
             if waiting:
                 stack.extend(waiting)
                 continue
-            new = t.rebuild({c: whole.get(c) or self.done[c, inner_keys] for c in children(t)})
+            new = t.rebuild(Rewritten({c: self.done[c, inner_keys] for c in own}))
             self.done[t, keys] = t if new is t else inherit(t, node(new))
             stack.pop()
         return self.done[root, scope]
@@ -172,6 +192,15 @@ class _Substitution:
         )
         kept = {k: v for k, v in m.items() if not (k.lanes | k.needs) & bound and k not in bound}
         return (m, keys) if len(kept) == len(m) else (kept, frozenset(kept))
+
+
+def _users(root: Any, keys: Mapping[Any, Any]) -> set[Any]:
+    """The terms in `root` that have a key in them."""
+    found: set[Any] = set()
+    for t in walk(root):
+        if t in keys or not found.isdisjoint(children(t)):
+            found.add(t)
+    return found
 
 
 def uses(roots: Iterable[Term]) -> dict[Term, int]:

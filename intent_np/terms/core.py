@@ -15,9 +15,9 @@ the shared graph.  A declaration is a class with annotated fields, a docstring, 
 From it come the constructor, traversal, rewriting, printer and parser (`text.py`), the language check
 (`language.py`), the strategies (`intent_np.testing.strategies`) and the grammar pages in `specs/`.
 
-Three facts are computed at construction, never stored by hand: `type` (an element type, or a tuple of them), `lanes`
-(the axes along which the value still varies) and `needs` (the slices whose loop must be open to compute it).
-Spans and names live beside identity, in the arena.
+Four facts are computed at construction, never stored by hand: `type` (an element type, or a tuple of them), `lanes`
+(the axes along which the value still varies), `needs` (the slices whose loop must be open to compute it) and `kinds`
+(which classes of terms there are in it, one bit each).  Spans and names live beside identity, in the arena.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
+from functools import lru_cache
 from hashlib import blake2b
 from operator import methodcaller
 from typing import Any, ClassVar, TypeVar, dataclass_transform
@@ -96,8 +97,9 @@ def literal_key(v: bool | int | float) -> tuple[str, object]:
 class Term:
     """Base of every term.  Do not instantiate: use the declared classes."""
 
-    __slots__ = ("digest", "lanes", "needs", "type")
+    __slots__ = ("digest", "kinds", "lanes", "needs", "type")
     digest: int
+    kinds: int
     lanes: frozenset[Any]
     needs: frozenset[Any]
     type: Any
@@ -172,8 +174,27 @@ def _atom_digest(v: object) -> int:
         return v.digest
     if type(v) is int and 0 <= v < 2**60:
         return v
-    text = struct.pack("<d", v) if type(v) is float else repr(v).encode(errors="surrogatepass")
+    return _text_digest(struct.pack("<d", v)) if type(v) is float else _repr_digest(v)
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _repr_digest(v: object) -> int:
+    return _text_digest(repr(v).encode(errors="surrogatepass"))
+
+
+def _text_digest(text: bytes) -> int:
     return int.from_bytes(blake2b(text, digest_size=7).digest(), "little")
+
+
+_BITS: dict[type, int] = {}
+
+
+def kinds_of(*classes: type) -> int:
+    """The bits of classes, those of which any stands in the `kinds` of a term that has one of them in it."""
+    bits = 0
+    for cls in classes:
+        bits |= _BITS.get(cls) or _BITS.setdefault(cls, 1 << len(_BITS))
+    return bits
 
 
 @dataclass_transform(frozen_default=True, eq_default=False)
@@ -207,16 +228,25 @@ def _constructor(cls: Any, fields: tuple[Field, ...]) -> Any:
     """`make(cls, fields...)`: look the key up in the arena in force, else build, derive the facts, and intern."""
     params = ", ".join(f.name if f.required else f"{f.name}=default_{f.name}" for f in fields)
     keys = ", ".join(f"literal_key({f.name})" if f.sort is Literal else f.name for f in fields)
+    digests = ", ".join(_DIGESTS[f.kind].format(f.name) for f in fields)
     source = f"def make(_cls{', ' if params else ''}{params}):\n"
     source += f"    key = (cls, {keys})\n    table = current().table\n"
     source += "    found = table.get(key)\n    if found is not None: return found\n    self = new(cls)\n"
     source += "".join(f"    set_{f.name}(self, {f.name})\n" for f in fields)
-    source += "    derive(self)\n    return table.setdefault(key, self)\n"
+    source += f"    try:\n        set_digest(self, hash((_name, {digests})))\n        derive(self, _kinds)\n"
+    source += "    except misfits as e: raise misfit(self, e) from e\n    return table.setdefault(key, self)\n"
     space: dict[str, Any] = {
         "cls": cls,
         "new": object.__new__,
         "current": _ARENA.get,
-        "derive": _derive,
+        "_name": _atom_digest(cls.__name__),
+        "_atom": _atom_digest,
+        "_absent": _atom_digest(None),
+        "set_digest": vars(Term)["digest"].__set__,
+        "derive": _derive if cls.axes is Term.axes else _derive_by_axes,
+        "_kinds": kinds_of(*cls.__mro__),
+        "misfits": (AttributeError, LookupError, RuntimeError, ValueError),
+        "misfit": _misfit,
         "literal_key": literal_key,
     }
     space |= {f"set_{f.name}": getattr(cls, f.name).__set__ for f in fields}
@@ -224,23 +254,48 @@ def _constructor(cls: Any, fields: tuple[Field, ...]) -> Any:
     return _generate(source, "make", space)
 
 
+_DIGESTS = {
+    "term": "{0}.digest",
+    "terms": "hash(tuple([x.digest for x in {0}]))",
+    "maybe": "_absent if {0} is None else {0}.digest",
+    "attribute": "_atom({0})",
+}
+
 _set_type = vars(Term)["type"].__set__
 _set_lanes = vars(Term)["lanes"].__set__
 _set_needs = vars(Term)["needs"].__set__
-_set_digest = vars(Term)["digest"].__set__
+_set_kinds = vars(Term)["kinds"].__set__
 
 
-def _derive(t: Any) -> None:
-    values = [getattr(t, f.name) for f in t.fields]
-    _set_digest(t, hash((_atom_digest(type(t).__name__), *(_atom_digest(v) for v in values))))
-    try:
-        _set_type(t, t.infer())
-        lanes, needs = t.axes()
-    except (AttributeError, LookupError, RuntimeError, ValueError) as e:
-        # operands so wrong that a check could not even look at them
-        raise TypeError(f"{type(t).__name__} of the wrong kind of operands: {e}") from e
+def _derive(t: Any, kinds: int) -> None:
+    """The facts of a term whose lanes and needs are those of its children."""
+    _set_type(t, t.infer())
+    lanes, needs = NO_AXES, NO_AXES
+    for c in t.children():
+        kinds |= c.kinds
+        if c.lanes:
+            lanes = c.lanes if not lanes else lanes if c.lanes <= lanes else lanes | c.lanes
+        if c.needs:
+            needs = c.needs if not needs else needs if c.needs <= needs else needs | c.needs
+    _set_kinds(t, kinds)
     _set_lanes(t, lanes)
     _set_needs(t, needs)
+
+
+def _derive_by_axes(t: Any, kinds: int) -> None:
+    """The facts of a term whose class says what its lanes and needs are."""
+    _set_type(t, t.infer())
+    lanes, needs = t.axes()
+    for c in t.children():
+        kinds |= c.kinds
+    _set_kinds(t, kinds)
+    _set_lanes(t, lanes)
+    _set_needs(t, needs)
+
+
+def _misfit(t: Any, e: Exception) -> TypeError:
+    """Operands so wrong that a check could not even look at them."""
+    return TypeError(f"{type(t).__name__} of the wrong kind of operands: {e}")
 
 
 def _children(cls: Any, fields: tuple[Field, ...]) -> Any:
@@ -355,15 +410,27 @@ def named(t: Any, name: str) -> Any:
     return t
 
 
-def contains(root: Term, *classes: type[Term]) -> bool:
+def contains(root: Term, *classes: type) -> bool:
     """Whether a term of one of these classes is below (or is) `root`."""
-    return any(isinstance(t, classes) for t in walk(root))
+    return bool(root.kinds & kinds_of(*classes))
 
 
 def find(root: Term | Iterable[Term], cls: Any) -> Iterator[Any]:
     """The subterms of class `cls` (or of one of several), each once, children first."""
-    roots = (root,) if isinstance(root, Term) else tuple(root)
-    return (t for t in walk(*roots) if isinstance(t, cls))
+    bits = kinds_of(*cls) if isinstance(cls, tuple) else kinds_of(cls)
+    found: list[Term] = []
+    seen: set[Term] = set()
+    stack: list[Term | None] = [*reversed((root,) if isinstance(root, Term) else tuple(root))]
+    while stack:
+        t = stack.pop()
+        if t is None:
+            found.append(stack.pop())  # type: ignore[arg-type]
+        elif t.kinds & bits and t not in seen:  # what has none of them in it is left out
+            seen.add(t)
+            if isinstance(t, cls):
+                stack += (t, None)
+            stack += t.children()[::-1]  # type: ignore[attr-defined]
+    return iter(found)
 
 
 def attribute_name(v: object) -> str:
