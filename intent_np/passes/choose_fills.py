@@ -11,10 +11,11 @@ from typing import Any
 
 from ..rules.simplify import binder, node, substitute
 from ..terms.blocked import BLOCKED, BlockedProgram
-from ..terms.core import find, replace, rewrite, walk
+from ..terms.core import children, find, inherit, replace, walk
 from ..terms.dtypes import bool_
-from ..terms.index import Const, apply, conjuncts, is_op
+from ..terms.index import Apply, Const, apply, conjuncts, is_op
 from ..terms.normal import Contract, Load, Reduce, Scan, holds
+from ..terms.ordered import Rewritten
 from .base import nanopass
 
 FILLS = (0, float("-inf"), float("inf"))
@@ -27,14 +28,14 @@ def choose_fills(program: BlockedProgram) -> BlockedProgram:
     After blocking, which makes the masks, and before ranges are narrowed, which reads what is left of them.
     Preserves every value in valid lanes; only what padded lanes hold changes, and no result depends on it.
     """
-    effects = _Effects(program)
+    effects, neutral = _Effects(program), _Neutral()
     for t in [t for t in find(program, Load) if t.valid is not None]:
         if t.type.is_float:
             # the selects stay until every fill is chosen: a load may turn into one that comes later in the list, and
             # what was dropped for its first fill would be missing under the second
             tries = [effects.filled(t, f) for f in FILLS if holds(t.view.dtype, f)]
-            effects.become(min(tries, key=lambda filled: _selects(*(drop_neutral(e) for e in filled.values()))))
-    return drop_neutral(effects.program())
+            effects.become(min(tries, key=lambda filled: _selects(*(neutral.dropped(e) for e in filled.values()))))
+    return neutral.dropped(effects.program())  # type: ignore[no-any-return]
 
 
 class _Effects:
@@ -70,33 +71,41 @@ class _Effects:
 
 
 def _selects(*effects: Any) -> int:
-    return sum(is_op(t, "select") for t in walk(*effects))
+    return sum(is_op(t, "select") for t in find(effects, Apply))
 
 
 def _where_false(v: Any, q: Any) -> Any:
     """`v` in the lanes where `q` is false.  A reduction over an axis of `q` has all lanes, so it stays what it is."""
+    bound = q.lanes | q.needs
 
-    def closed(t: Any) -> bool:
-        return isinstance(t, (Reduce, Scan, Contract)) and t.axis in q.lanes or binder(t) in q.lanes | q.needs
+    def inside(t: Any) -> Any:
+        closed = isinstance(t, (Reduce, Scan, Contract)) and t.axis in q.lanes or binder(t) in bound
+        return () if t is q or closed else children(t)
 
-    inside: set[Any] = set()
-    stack = [v]
-    while stack:
-        t = stack.pop()
-        if t not in inside:
-            inside.add(t)
-            stack.extend(() if t is q or closed(t) else t.children())
-    done: dict[Any, Any] = {}
-    for t in walk(v):
-        if t in inside:
-            done[t] = Const(False, bool_) if t is q else t if closed(t) else node(t.rebuild(done))  # type: ignore[attr-defined]
+    done = Rewritten()
+    for t in walk(v, below=inside):
+        if t is q:
+            done[t] = Const(False, bool_)
+        elif any(c in done for c in inside(t)):
+            done[t] = node(t.rebuild(done))  # type: ignore[attr-defined]
     return done[v]
 
 
-def drop_neutral(program: Any) -> Any:
-    """select(P, v, c) -> v where every way for P to be false already makes v equal c."""
+class _Neutral:
+    """select(P, v, c) -> v where every way for P to be false already makes v equal c; each term's is found once."""
 
-    def step(t: Any) -> Any:
+    def __init__(self) -> None:
+        self.done: dict[Any, Any] = {}
+
+    def dropped(self, root: Any) -> Any:
+        for t in walk(root, below=lambda t: () if t in self.done else children(t)):
+            if t not in self.done:
+                new = self.done[t] = self._step(t.rebuild(self.done))  # type: ignore[attr-defined]
+                if new is not t:
+                    inherit(t, new)
+        return self.done[root]
+
+    def _step(self, t: Any) -> Any:
         t = node(t)
         if is_op(t, "select") and isinstance(t.args[2], Const):
             p, v, c = t.args
@@ -106,5 +115,3 @@ def drop_neutral(program: Any) -> Any:
             if len(needed) < len(conjuncts(p)):
                 return node(apply("select", apply("and", *needed) if len(needed) > 1 else needed[0], v, c))
         return t
-
-    return rewrite((program,), step)[0]
