@@ -23,10 +23,22 @@ def waiting(body: Iterable[Any]) -> frozenset[Store | Update]:
     """The stores and updates that need a barrier in front."""
     body = tuple(body)
     search = _Search()
-    search.names(body)
-    search.block(body, set())
+    if _meet(body):
+        search.names(body)
+        search.block(body, set())
     groups = (waiting(s.body) for s in body if isinstance(s, Dispatch))  # an instance is of one group only
     return frozenset(search.found).union(*groups)
+
+
+def _meet(body: tuple[Any, ...]) -> bool:
+    """Whether what a statement stores to is touched by another access at all."""
+    accesses: list[Any] = [*find(body, (Load, Store, Update))]
+    called: dict[str, set[Any]] = {}  # the accesses to what may have a name
+    for a in accesses:
+        for name in a.view.names:
+            called.setdefault(name, set()).add(a)
+    stores = [a for a in accesses if not isinstance(a, Load)]
+    return any(len(called[name]) > 1 for s in stores for name in s.view.names)
 
 
 class _Search:

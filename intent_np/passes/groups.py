@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..terms.core import arena, find
+from ..terms.core import find, once
 from ..terms.grouped import Group, Sync
 from ..terms.normal import Axis, Load, Store, Update
 from ..terms.ordered import evaluated
@@ -21,13 +21,12 @@ from .syncs import meet_again, synced
 
 def groups(effects: Sequence[Any]) -> tuple[Group, ...]:
     """The execution groups of these effects, in the order of their first statements."""
-    known, asked = arena().analyses, (groups, tuple(effects))
-    if asked not in known:
-        known[asked] = _formed(synced(effects))
-    return known[asked]  # type: ignore[no-any-return]
+    return _formed(tuple(effects))
 
 
-def _formed(effects: Sequence[Any]) -> tuple[Group, ...]:
+@once
+def _formed(unsynced: tuple[Any, ...]) -> tuple[Group, ...]:
+    effects = synced(unsynced)
     between = [*dependences(effects), *update_dependences(effects)]
     formed: list[_Cluster] = []
     used = loops_used(effects)

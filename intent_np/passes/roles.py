@@ -15,7 +15,7 @@ from typing import Any
 from ..rules.facts import upper
 from ..rules.simplify import simplify
 from ..runtime.classes import RESIDENT_LIMIT
-from ..terms.core import contains, find, walk
+from ..terms.core import contains, find, once, walk
 from ..terms.index import is_const, is_op, sub
 from ..terms.normal import (
     Axis,
@@ -41,6 +41,7 @@ STRIDED_LIMIT = 64  # lanes of an axis along which no view is contiguous: its ro
 CONTRACTED_LIMIT = 256  # lanes of an axis that is summed by a contraction, whose operands are two-dimensional
 
 
+@once
 def extent_bound(axis: Axis) -> int | None:
     """A proved upper bound of the number of members; of those that an iteration decides, by each end they may have."""
     ends = axis.hi.args if axis.needs and is_op(axis.hi, "minimum") else (axis.hi,)  # type: ignore[attr-defined]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from ..terms.core import once
 from ..terms.index import Apply, Const, Value, add, const, is_const, mul, sub
 
 Affine = dict[Any, int]  # term -> coefficient; the key None holds the constant
+Known = Mapping[Any, int]  # one that is everybody's
 SUMS = 128  # operators that one form is read through
 
 
-def affine(t: Value) -> Affine:
+def affine(t: Value) -> Known:
     """`t` as a sum of coefficient * term; a term that is no sum, difference or constant multiple is one of its own.
 
     Coefficients flow from each sum to its operands, once through the graph: shared sums cost nothing.
@@ -18,7 +21,8 @@ def affine(t: Value) -> Affine:
     return expanded(t)[0]
 
 
-def expanded(t: Value) -> tuple[Affine, bool]:
+@once
+def expanded(t: Value) -> tuple[Known, bool]:
     """The affine form, and whether it is complete: what lies below `SUMS` sums stays as it is."""
     out: Affine = {}
     weights: dict[Any, int] = {t: 1}
@@ -68,7 +72,7 @@ def _sums_first(t: Any) -> list[Any]:
     return order[::-1]
 
 
-def combine(a: Affine, b: Affine, times: int = 1) -> Affine:
+def combine(a: Known, b: Known, times: int = 1) -> Affine:
     """a + times * b."""
     out = dict(a)
     for k, c in b.items():
@@ -76,7 +80,7 @@ def combine(a: Affine, b: Affine, times: int = 1) -> Affine:
     return {k: c for k, c in out.items() if c}
 
 
-def scale(a: Affine, c: int) -> Affine:
+def scale(a: Known, c: int) -> Affine:
     """c * a."""
     return {k: c * v for k, v in a.items() if c * v}
 
@@ -86,7 +90,7 @@ def order(t: Any) -> tuple[int, str, int]:
     return (0 if t.lanes else 1, type(t).__name__, t.digest)
 
 
-def from_affine(form: Affine) -> Value:
+def from_affine(form: Known) -> Value:
     """The sum in canonical order, negative terms subtracted."""
     total: Value | None = None
     positive = sorted((k for k in form if k is not None and form[k] > 0), key=order)

@@ -127,6 +127,6 @@ def _largest(*sizes: Any) -> Value | None:
 
 def _is_extent(t: Value) -> bool:
     """Whether a bound is an extent or a constant, but for little: those are checked anyway."""
-    form = affine(t)
+    form = dict(affine(t))
     offset = form.pop(None, 0)
     return abs(offset) <= SMALL and (not form or list(form.values()) == [1] and isinstance(next(iter(form)), Extent))

@@ -20,9 +20,16 @@ from .rule_set import active, fired
 
 def node(t: Any) -> Any:
     """Normal form of a term whose children are in normal form."""
+    analyses, asked = arena().analyses, (node, active())
+    left = analyses.get(asked)  # terms that no rule changes
+    if left is None:
+        left = analyses[asked] = set()
     for _ in range(32):  # every rule shrinks the term; the bound only guards against a wrong table
+        if t in left:
+            return t
         new = _node_once(t)
         if new is t:
+            left.add(t)
             return t
         inherit(t, new)
         t = new
@@ -120,7 +127,7 @@ def simplify_all(roots: Iterable[Any]) -> tuple[Any, ...]:
         if t in normal:
             done[t] = t
             continue
-        new = done[t] = node(t.rebuild(done))
+        new = done[t] = node(t.rebuild(done))  # type: ignore[attr-defined]
         if new is not t:
             inherit(t, new, space)
         elif normal.issuperset(children(t)):

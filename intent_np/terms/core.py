@@ -28,7 +28,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
-from functools import lru_cache
+from functools import lru_cache, wraps
 from hashlib import blake2b
 from operator import methodcaller
 from typing import Any, ClassVar, TypeVar, dataclass_transform
@@ -37,6 +37,8 @@ from .dtypes import DType
 from .operators import Op
 
 NO_AXES: frozenset[Any] = frozenset()
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 if typing.TYPE_CHECKING:
@@ -87,6 +89,25 @@ _OUTER: ContextVar[tuple[Arena, ...]] = ContextVar("intent_np_outer_arenas", def
 def arena() -> Arena:
     """The arena in force."""
     return _ARENA.get()
+
+
+def once(function: F) -> F:
+    """Decorator: what a function finds out about terms is kept in the arena, since terms never change.  Its arguments
+    are terms and other values that are equal only where they mean the same; nobody changes what it returns."""
+
+    @wraps(function)
+    def asked(*arguments: Any) -> Any:
+        analyses = _ARENA.get().analyses
+        known = analyses.get(function)
+        if known is None:
+            known = analyses[function] = {}
+        try:
+            return known[arguments]
+        except KeyError:
+            found = known[arguments] = function(*arguments)
+            return found
+
+    return asked  # type: ignore[return-value]
 
 
 def literal_key(v: bool | int | float) -> tuple[str, object]:

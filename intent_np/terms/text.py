@@ -37,7 +37,13 @@ LARGE = 100  # a value with more nodes is defined and not repeated, where statem
 
 def reserved(name: str) -> bool:
     """Whether `name` is a word of the text form, so that a definition needs another one."""
-    return name in RESERVED or NUMBER.match(name) is not None or any(keyword(c) == name for c in CLASSES.values())
+    return name in RESERVED or NUMBER.match(name) is not None or name in _keywords(len(CLASSES))
+
+
+@cache
+def _keywords(classes: int) -> frozenset[str]:
+    """The keywords of so many declared classes."""
+    return frozenset(keyword(c) for c in CLASSES.values())
 
 
 def number(v: bool | int | float) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .core import Term, children, find, term
+from .core import Term, children, contains, find, term, walk
 from .dtypes import DType, bool_
 from .index import Apply, Cast, Const, Extent, Param, Physical, Stride, Value
 from .language import Language
@@ -245,16 +245,12 @@ def rebound(body: Iterable[Any]) -> set[Name]:
 
 def inner(*roots: Term) -> list[Term]:
     """Every subterm of these expressions once, children first, without the insides of helpers."""
-    out: dict[Term, None] = {}
-    stack = [(r, False) for r in reversed(roots)]
-    while stack:
-        e, done = stack.pop()
-        if done:
-            out[e] = None
-        elif e not in out and not isinstance(e, Helper):
-            stack.append((e, True))
-            stack.extend((c, False) for c in reversed(children(e)))
-    return list(out)
+    return walk(*(r for r in roots if not isinstance(r, Helper)), below=_outside_helpers, keep=True)
+
+
+def _outside_helpers(e: Term) -> tuple[Term, ...]:
+    parts = children(e)
+    return tuple(c for c in parts if not isinstance(c, Helper)) if contains(e, Helper) else parts
 
 
 def names(*roots: Term) -> set[Name]:

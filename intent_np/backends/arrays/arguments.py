@@ -120,7 +120,7 @@ def _agree(view: View, dim: int, extent: int, array: Array) -> None:
 
 def _left_open(extent: Value, found: int, known: Mapping[str, int]) -> dict[str, int]:
     """The one extent in a sum that has no value yet, and the value that makes the sum what was found."""
-    terms = affine(extent)
+    terms = dict(affine(extent))
     missing = [t for t in terms if t is not None and not (isinstance(t, Extent) and t.name in known)]
     if len(missing) != 1 or not isinstance(missing[0], Extent):
         return {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..core import Term, term
+from ..core import Term, once, term
 from ..dtypes import DType, index
 from ..index import Apply, Const, Value
 from ..operators import OPERATORS
@@ -29,6 +29,7 @@ class Domain(Term):
             raise TypeError(f"a domain cut from a {type(self.source).__name__}")
 
     @property
+    @once
     def extent(self) -> Value:
         """Number of members, in normal form for the common cases."""
         from ...rules.simplify import simplify
