@@ -17,7 +17,9 @@ from intent_np.terms.operators import OPERATORS
 from .polynomials import Monomial, Polynomial, is_exact, minus, plus, polynomial, times
 
 Key = frozenset[tuple[Monomial, int]]
-DEPTH, ASIDE = 12, 4  # replacements along one path, and in a side question; real kernels need two or three
+_ONE = {()}
+DEPTH, ASIDE = 12, 4  # replacements along one path, and in a side question
+NEAR = 3  # replacements that real kernels need: a search so deep is short, wherever it begins
 TOPS = 3  # upper bounds of upper bounds of what is divided
 STEPS = 600  # polynomials looked at for one question
 QUOTIENTS = ("floordiv", "ceil_div")
@@ -45,7 +47,7 @@ def provable(p: Polynomial, facts: Sequence[Value] = ()) -> bool:
         for q in (gap, minus({}, gap)):
             if _Search(known).holds(q, ASIDE):
                 known.append(plus(q, {(): -1}))
-    return _Search(known).holds(p, DEPTH)
+    return any(_Search(known).holds(p, depth) for depth in (NEAR, DEPTH))
 
 
 # ---- the search
@@ -62,7 +64,7 @@ class _Search:
         """Whether p >= 0 can be shown with at most `depth` replacements along a path."""
         if all(c >= 0 for c in p.values()) and all(self.positive(a, depth) for m in p for a in m):
             return True
-        if self.impossible:
+        if self.impossible or self.is_known(p):
             return True
         key = frozenset(p.items())
         if key in self.proved:
@@ -80,6 +82,14 @@ class _Search:
         if found:
             self.proved.add(key)
         return found
+
+    def is_known(self, p: Polynomial) -> bool:
+        """Whether p is a known non-negative, or more than that by a constant."""
+        offset = p.get((), 0)
+        return any(
+            offset >= q.get((), 0) and p.keys() - _ONE == q.keys() - _ONE and all(p[m] == c for m, c in q.items() if m)
+            for q in self.known
+        )
 
     def under(self, fact: Value | None, atom: Value, side: Value) -> _Search:
         """The same question where one more fact holds, and an atom is one of the values that it may be."""
@@ -118,7 +128,7 @@ class _Search:
                 rest = m[:i] + m[i + 1 :]
                 if all(self.positive(a, depth) for a in rest):
                     for bound in self.lower(atom, depth) if c > 0 else self.upper(atom, depth):
-                        yield plus(plus(p, {m: -c}), times({rest: c}, bound))
+                        yield _instead(p, m, rest, bound)
                     if isinstance(atom, Apply) and atom.op.name in QUOTIENTS:
                         for bound in (*self.undivided(atom, rest, c, depth), *self.beside(atom, rest, c, p, depth)):
                             yield plus(plus(p, {m: -c}), bound)
@@ -279,7 +289,19 @@ class _Search:
                 rest = m[:i] + m[i + 1 :]
                 if c > 0 and depth > 0 and all(self.positive(a, depth) for a in rest):
                     for bound in self.upper(atom, depth - 1) if up else self.lower(atom, depth - 1):
-                        yield plus(plus(p, {m: -c}), times({rest: c}, bound))
+                        yield _instead(p, m, rest, bound)
+
+
+def _instead(p: Polynomial, m: Monomial, rest: Monomial, x: Polynomial) -> Polynomial:
+    """p with `x` in the place of the atom that the term `m` has beside `rest`."""
+    total = dict(p)
+    c = total.pop(m)
+    for n, d in x.items():
+        key = tuple(sorted((*rest, *n), key=lambda t: t.digest)) if rest and n else rest or n
+        total[key] = total.get(key, 0) + c * d
+        if not total[key]:
+            del total[key]
+    return total
 
 
 def _is_choice(atom: Value) -> bool:
@@ -295,11 +317,11 @@ def _cases(p: Polynomial) -> list[tuple[Case, Polynomial]] | None:
     for m, c in p.items():
         for i, atom in enumerate(m):
             if isinstance(atom, Apply) and atom.op.name in ("select", "minimum" if c > 0 else "maximum"):
-                rest = {m[:i] + m[i + 1 :]: c}
+                rest = m[:i] + m[i + 1 :]
                 picked = atom.args[0] if atom.op.name == "select" else None
                 facts = (None, None) if picked is None else (picked, Apply(OPERATORS["not"], (picked,)))
                 return [
-                    ((fact, atom, x), plus(plus(p, {m: -c}), times(rest, polynomial(x))))
+                    ((fact, atom, x), _instead(p, m, rest, polynomial(x)))
                     for fact, x in zip(facts, atom.args[-2:], strict=True)
                 ]
     return None
@@ -321,7 +343,7 @@ def _replaced(p: Polynomial, atom: Value, x: Polynomial) -> Polynomial:
 def _divided(p: Polynomial, divisor: Monomial, scale: int, up: bool) -> Polynomial | None:
     """q + r // d where p is d * q + r and r a constant; a symbolic d is only known to be 1 or more, and what is given
     is at least (`up`) or at most that."""
-    quotient: Polynomial = {}
+    quotient: dict[Monomial, int] = {}
     for m, c in p.items():
         if m:
             left = list(m)

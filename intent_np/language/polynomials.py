@@ -5,13 +5,17 @@ Integers are exact here: `index` arithmetic of a legal program does not wrap.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from intent_np.terms.core import once
 from intent_np.terms.dtypes import DType, i64, index
 from intent_np.terms.index import Apply, Cast, Const, Value, add, const, mul
 
 Monomial = tuple[Value, ...]
-Polynomial = dict[Monomial, int]
+Polynomial = Mapping[Monomial, int]
 
 
+@once
 def polynomial(v: Value) -> Polynomial:
     """`v` over its atoms."""
     if isinstance(v, Const):
@@ -74,7 +78,7 @@ def minus(a: Polynomial, b: Polynomial) -> Polynomial:
 
 def times(a: Polynomial, b: Polynomial) -> Polynomial:
     """a * b."""
-    total: Polynomial = {}
+    total: dict[Monomial, int] = {}
     for m, c in a.items():
         for n, d in b.items():
             key = tuple(sorted((*m, *n), key=lambda t: t.digest))

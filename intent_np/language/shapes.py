@@ -14,7 +14,7 @@ from intent_np.terms.logical import Filled, Reshape, Transpose, element, shape_o
 from .context import fail, static
 from .declare import intrinsic
 from .elaborate import Operand, convert, describe, index_value, is_literal, is_tensor, shape_text, value
-from .polynomials import Polynomial, from_polynomial, polynomial
+from .polynomials import Monomial, from_polynomial, polynomial
 
 
 @intrinsic
@@ -171,7 +171,7 @@ def _divided(old: Sequence[Value], known: Sequence[Value]) -> Value | None:
     if not whole or len(part) != 1:
         return None
     ((few, d),) = part.items()
-    total: Polynomial = {}
+    total: dict[Monomial, int] = {}
     for many, c in whole.items():
         left = list(many)
         for a in few:
