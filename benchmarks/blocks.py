@@ -36,7 +36,7 @@ SWEEPS: dict[str, list[Point]] = {
     "attention_causal_relaxed": grid(queries=(128,), keys=(64, 128), warps=(4, 8), stages=(2, 3)),
     "col_sum": grid(n=(32, 64, 128), m=(32, 64, 128, 256), warps=(4, 8)),
     "row_sum": grid(n=(2048, 4096, 8192), warps=(4, 8, 16)),
-    "softmax": grid(row=(1, 2, 4, 8), warps=(2, 4, 8)),
+    "softmax_approximate": grid(row=(1, 2, 4, 8), warps=(2, 4, 8)),
     "philox_dropout": grid(places=(1024, 2048, 4096), warps=(4, 8)),
     "count_bytes": grid(n=(2048, 4096, 8192, 16384), warps=(4, 8, 16)),
     "cumsum": grid(columns=(1024, 2048, 4096), warps=(4, 8, 16)),

@@ -22,7 +22,23 @@ from kernels.reductions import row_sum
 from kernels.scans import cumsum
 
 
-# Kernels of its own
+# Kernels of its own: those of the corpus where the peers' numbers are approximate, and others
+@intent.kernel
+def softmax_approximate(x: I.In[I.f16, ("M", "N")], y: I.Out[I.f16, ("M", "N")]):
+    """y = exp(x) / sum(exp(x)) by row, in f32, with the exponential and the quotient that Triton's own are."""
+    for row in I.parallel(I.domain(0, x.shape[0])):
+        value = I.cast(x[row, :], I.f32)
+        weight = I.exp(value - I.reduce.max(value, axis=0), approximate=True)
+        y[row, :] = I.cast(I.fdiv(weight, I.reduce.sum(weight, axis=0), approximate=True), I.f16)
+
+
+@intent.kernel
+def swiglu_approximate(gate: I.In[I.bf16, ("M", "N")], up: I.In[I.bf16, ("M", "N")], out: I.Out[I.bf16, ("M", "N")]):
+    """out = silu(gate) up, the former rounded to bf16, with the sigmoid that Triton's own is."""
+    g = I.cast(gate[:, :], I.f32)
+    out[:, :] = I.cast(g * I.sigmoid(g, approximate=True), I.bf16) * up[:, :]
+
+
 @intent.kernel
 def count_bytes(x: I.In[I.u8, ("N",)], counts: I.Out[I.i32, (256,)]):
     """counts[b] = how many elements of x are b."""
@@ -164,6 +180,8 @@ WINDOWS = (256, 512, 1024, 2048)
 
 CASES = (
     *(_corpus(name) for name in ("relu", "swiglu", "softmax", "softmax_relaxed", "layer_norm", "rms_norm")),
+    _corpus("swiglu", title="swiglu_approximate", kernel=swiglu_approximate),
+    _corpus("softmax", title="softmax_approximate", kernel=softmax_approximate),
     *(_corpus(name) for name in ("row_sum", "col_sum", "transpose", "embedding")),
     _corpus("sum_all", _ELEMENTS),
     _corpus("max_argmax", _ROWS),
