@@ -114,7 +114,7 @@ def every(
     problem = Problem(group, sizes, limits)
     if all(a in group.workset for a in problem.axes):
         return []
-    s = saturate(problem, permissions)
+    s = saturate(problem, permissions, keep=True)
     found: list[Alternative] = []
     for frame in s.frames:
         if frame.number not in s.graph.roots:
