@@ -15,8 +15,9 @@ from ..errors import error
 from ..rules.simplify import substitute
 from ..terms.blocked import Point, Slice, Tile, Whole
 from ..terms.core import arena, children, find, inherit, named, replace, walk
+from ..terms.dtypes import DType, index
 from ..terms.grouped import Group
-from ..terms.index import AxisLike, Physical, is_const
+from ..terms.index import Apply, AxisLike, Physical, is_const
 from ..terms.normal import Axis, Contract, Coord, Load, Part, Recur, Reduce, Region, Scan, Store, Update
 from ..terms.ordered import loops
 from .expand_contractions import free_axes
@@ -30,7 +31,7 @@ ROW_BLOCK = 4096  # elements of a traversal block
 SMALL_ROW = 2048  # elements that several short rows fill together
 SHORT = 128  # rows, or columns, of a product that are few
 PAIRS = 64, 128  # members of the two axes of which all meet all
-LARGEST = 32768  # elements of a fragment: 64 registers of each of 16 warps' threads
+LARGEST = 32768  # elements of a fragment: 64 registers of each of 16 warps' threads; half as many of 64 bits
 ALONE = 8192  # of one of the only instance, which has all of it to compute and nobody else's to wait for
 SCANNED = 4096  # of one whose prefixes are made: each thread combines its own ones step by step
 
@@ -150,8 +151,8 @@ def block_extents(group: Group, walked: Iterable[Axis] = ()) -> tuple[dict[Axis,
         chosen = _pointwise(group)
     extents = {a: resident.get(a) or a.block or chosen.get(a, 1) for a in every}  # a pass may have decided on some
     most = LARGEST if group.workset or contracts else ALONE
-    for together in held_together(group):
-        _fit(together, extents, resident, carried, most)
+    for together, registers in held_together(group).items():
+        _fit(together, extents, resident, carried, most // registers)
     for t in find(group.effects, Scan):
         _fit(tuple(sorted(_whole_axes(t.lanes), key=lambda a: a.digest)), extents, resident, carried, SCANNED)
     return extents, set(resident)
@@ -173,19 +174,29 @@ def _pairs(group: Group) -> dict[Axis, int]:
     return found
 
 
-def held_together(group: Group) -> list[tuple[Axis, ...]]:
-    """The axes of each value that a fragment has to hold, the products of a contraction that no instruction takes among
-    them."""
-    found: dict[tuple[Axis, ...], None] = {}
+def held_together(group: Group) -> dict[tuple[Axis, ...], int]:
+    """The axes of each value that a fragment has to hold, with the 32-bit registers of an element: the members of a
+    reduction, whose components are of one shape, and the products of a contraction that no instruction takes, too."""
+    found: dict[tuple[Axis, ...], int] = {}
     for t in walk(*group.effects, below=_held):
         lanes = _whole_axes(t.over if isinstance(t, Update) else t.lanes)
+        if isinstance(t, Reduce) and counted(t) is None:
+            lanes |= _whole_axes((t.axis,))
         if isinstance(t, Contract):
             beside = t.left.lanes & t.right.lanes - {t.axis}
             alone = all(a in group.workset for a in beside)  # else there is a matrix for each of several members
             if not alone or t.acc not in ACCUMULATORS.get(t.left.type, ()):  # type: ignore[arg-type]
                 lanes |= _whole_axes(t.left.lanes | t.right.lanes)
-        found[tuple(sorted(lanes, key=lambda a: a.digest))] = None
-    return list(found)
+        key = tuple(sorted(lanes, key=lambda a: a.digest))
+        found[key] = max(found.get(key, 1), _registers(t))
+    return found
+
+
+def _registers(t: Any) -> int:
+    """How many registers an element takes; coordinates are computed from a few, of one axis each."""
+    types = t.type if isinstance(t.type, tuple) else (t.type,)
+    held = not isinstance(t, (Apply, Coord))
+    return 2 if any(isinstance(d, DType) and d.bytes == 8 and (held or d is not index) for d in types) else 1
 
 
 def _held(t: Any) -> tuple[Any, ...]:

@@ -29,7 +29,7 @@ class Dependence(NamedTuple):
 
 def dependences(effects: Sequence[Any]) -> list[Dependence]:
     """What orders these effects.  One that stores, with loads of its own view, depends on itself, and so does a loop
-    that may store to one element twice."""
+    that may store to one element twice.  Stores at one index of outputs that may be one array keep their order."""
     found = []
     used = loops_used(effects)
     inside = [evaluated(e, *(effects[k] for k in used[i])) for i, e in enumerate(effects)]
@@ -47,6 +47,9 @@ def dependences(effects: Sequence[Any]) -> list[Dependence]:
                 again = isinstance(other, Load) or k < i or (k == i and isinstance(effects[i], Recur))
                 if again and not disjoint(s, other):
                     found.append(Dependence(min(i, k), max(i, k), _own(s.index, other.index)))
+            for view in (v for v in touching if v.name in s.view.same):
+                one_array = (k for k, t in touching[view] if isinstance(t, Store) and k < i and t.index == s.index)
+                found += [Dependence(k, i, None) for k in one_array]
     last = {e.turn: k for k, e in enumerate(effects) if isinstance(e, Recur) and acts[k]}
     for i, terms in enumerate(inside):
         if acts[i]:

@@ -7,10 +7,12 @@ program @relu(x, y, N) { store y[i] = … load x[i] … }
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 from ..terms.core import find, replace, rewrite
 from ..terms.normal import NORMAL, Load, Program, Store, Update, View
+from ..terms.ordered import evaluated
 from .base import nanopass
 
 Accesses = dict[View, list[Any]]
@@ -28,20 +30,24 @@ def find_in_place(program: Program) -> Program:
     for t in find(program, (Load, Store, Update)):  # type: ignore[arg-type]
         accesses.setdefault(t.view, []).append(t)
     views = [v for v in program.parameters if isinstance(v, View) and v.mode not in ("workspace", "copy", "report")]
-    plain = all(isinstance(e, Store) for e in program.effects)
+    others = [e for e in program.effects if not isinstance(e, Store)]
+    inside = set(evaluated(*others))
     changed = {}
     for v in views:
-        same = tuple(w.name for w in views if plain and w is not v and _may_be_one(v, w, accesses))
+        same = tuple(w.name for w in views if w is not v and _may_be_one(v, w, accesses, inside, not others))
         if same != v.same:
             changed[v] = replace(v, same=same)
     return rewrite((program,), lambda t: changed.get(t, t))[0] if changed else program  # type: ignore[no-any-return]
 
 
-def _may_be_one(v: View, w: View, accesses: Accesses) -> bool:
-    """Whether all that is read of `v` is what is written of `w`; of two outputs, whether neither is read at all."""
+def _may_be_one(v: View, w: View, accesses: Accesses, inside: Container[Any], alone: bool) -> bool:
+    """Whether all that is read of `v` is what is written of `w`, in a program of stores `alone`; of two outputs,
+    whether neither is read at all, nor accessed `inside` of a loop or an update."""
     mine, others = accesses.get(v, []), accesses.get(w, [])
     stores = [t for t in others if isinstance(t, Store)]
     if v.dtype is not w.dtype or not mine or not stores:
+        return False
+    if not alone and (v.mode == "in" or any(t in inside for t in (*mine, *others))):
         return False
     if v.mode != "in" and not (w.name in v.same and all(isinstance(t, Store) for t in (*mine, *others))):
         return False

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..backends.triton.names import Names
 from ..terms.core import arena, find, inherit
-from ..terms.dtypes import DType, bf16, f16, f64, i16, i32, i64, index
+from ..terms.dtypes import DType, bf16, f8e5m2, f16, f64, i16, i32, i64, index
 from ..terms.gpu import Broadcast, ContractInto, Full, Load, Physical, Proj, Range, Reduce, Scan, Store, Var
 from ..terms.index import Apply, Cast, Const, Extent, Param, Stride, Value, is_const
 from ..terms.normal import Arg, Combine, View, builtin_name
@@ -302,8 +302,9 @@ class Values:
         if mask is not None:
             fill = float(t.fill) if dtype.is_float else bool(t.fill) if dtype.kind == "bool" else int(t.fill)
             other = Number(fill, i64 if dtype is index else dtype)
-            # a float literal passes through f32 before it is converted to the dtype of the memory
-            if dtype is f64 and math.isfinite(fill) and not is_single(fill):
+            # a float literal passes through f32, and the conversion to 8 bits makes an infinity finite
+            single = not math.isfinite(fill) or is_single(fill)
+            if (dtype is f64 and not single) or (dtype is f8e5m2 and math.isinf(fill)):
                 other = FullBlock(fill, dtype)  # type: ignore[assignment]
         loaded = LoadAt(self.address(t), mask, other)
         return self.hold(loaded, self.held) if dtype is index else loaded

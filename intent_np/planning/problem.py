@@ -71,7 +71,9 @@ class Problem:
         self.owners = {b for a in self.axes for b in a.lanes}  # each member has an instance of its own
         self._refuse()
         self.extents = self._extents(sizes)
-        self.together = [sum(1 << self.bit[a] for a in axes) for axes in held_together(group)]  # lanes of fragments
+        self.together = {  # lanes of fragments, and the registers of an element
+            sum(1 << self.bit[a] for a in axes): registers for axes, registers in held_together(group).items()
+        }
         self.contracts = list[Contract](find(group.effects, Contract))
 
     def bits(self, t: Any) -> int:

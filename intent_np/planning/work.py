@@ -84,7 +84,7 @@ class Point:
 
     def fits(self) -> bool:
         """Whether every fragment is one that an instance can hold."""
-        return all(self.fragment(d) <= LARGEST for d in self.s.problem.together)
+        return all(self.fragment(d) * registers <= LARGEST for d, registers in self.s.problem.together.items())
 
     def registers(self) -> float:
         """Registers of a thread for a pick that is not known yet: one fragment is live, or carried by a loop."""

@@ -197,21 +197,26 @@ class DeviceArtifact(Artifact):
         if any(info.device == HOST for name, info in call.arrays.items() if name not in {v.name for v in reported}):
             self.remark("P002", "pass arrays of the device, of CuPy or torch for example, to keep the data there")
         found = relation(spans(call, self._layout.slots, self._pairs), pointers(call, self._layout.slots))
-        copied(call, self._pairs, found, ())  # each array in host memory gets memory of its own on the device
+        # each array in host memory gets memory of its own on the device, outputs that are one array get the same
+        groups = [pair for pair in self._pairs if pair.group]
+        copied(call, self._pairs, found, [pair[:2] for pair in groups])
         replaced = list(adopted)
-        back = []
+        back: dict[tuple[str, Any], tuple[Any, Any]] = {}
         for name, info in call.arrays.items():
             if info.device == HOST:
                 view = self.kernel.view(name)
                 array = as_numpy(info)
-                copy = replaced[self._layout.slots[name]] = self.driver.upload(array, device, view.mode != "out")
-                if view.written:
-                    back.append((copy, array))
+                key = (view.alias, info.pointer) if array.size and view.alias and view.written else (name, None)
+                if key not in back:
+                    copy = self.driver.upload(array, device, view.mode != "out" or bool(view.alias))
+                    back[key] = copy, array if view.written else None
+                replaced[self._layout.slots[name]] = back[key][0]
         self.driver.wait(device)  # the launch goes to the stream of another library, perhaps
         self(*replaced)
         self.driver.wait(device)
-        for copy, array in back:
-            self.driver.download(copy, array)
+        for copy, array in back.values():
+            if array is not None:
+                self.driver.download(copy, array)
 
     def _allocator(self, first: ArrayInfo | None) -> tuple[Library, int]:
         if first is None:

@@ -38,18 +38,18 @@ class BoundedModifier(Modifier):
         if held is None or 0 in shape or isinstance(e, Atomic) and e.operation == "load":
             return
         live = np.flatnonzero(np.broadcast_to(True if access.valid is None else access.valid, shape))
-        at = tuple(np.broadcast_to(i, shape).reshape(-1)[live] for i in access.where)
+        at = tuple(np.broadcast_to(i, shape).reshape(-1)[live] for i in access.where or (0,))
         brought = self._brought(access, scope)
         lanes = [np.broadcast_to(x, shape).reshape(-1)[live] for x in (brought.value, brought.error)]
         memory: Approx = held[1]
         count, size, carried = (np.zeros(access.target.shape) for _ in range(3))
         for into, x in ((count, 1.0), (size, np.abs(lanes[0]) + lanes[1]), (carried, lanes[1])):
-            np.add.at(into, at, x)
+            np.add.at(np.atleast_1d(into), at, x)
         memory.value[...] = widen(access.target)
         memory.error[...] = self._error(e, memory, before, count, size, carried, brought)
         if isinstance(e, Atomic):
             met = np.zeros(shape)
-            met.reshape(-1)[live] = np.where(count[at] > 1, np.inf, 0.0)
+            met.reshape(-1)[live] = np.where(np.atleast_1d(count)[at] > 1, np.inf, 0.0)
             for outcome in (Old(e), *((Succeeded(e),) if e.operation == "compare_exchange" else ())):
                 found = tensors.value(outcome, scope)
                 tensors.hold(found, Approx(np.asarray(widen(found), np.float64), met, memory.format))  # type: ignore[attr-defined]

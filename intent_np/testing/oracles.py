@@ -81,13 +81,15 @@ def _shape(message: str) -> str:
 @dataclass
 class Outcome:
     """How a kernel fared.  `status` is `ok`, `finding`, `reference only` (`constructs` are not lowered yet), or
-    `no call` (the kernel has no meaning for any of them); `calls` were compared; `seconds` by stage."""
+    `no call` (the kernel has no meaning for any of them); `calls` were compared; `seconds` by stage; `slow` is the
+    stage that took too long on larger calls."""
 
     status: str = "ok"
     failure: Failure | None = None
     constructs: tuple[str, ...] = ()
     calls: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
+    slow: str = ""
 
 
 class _Found(Exception):
@@ -272,14 +274,24 @@ class Examination:
                 self.launches[f"cubin {holds.name}"] = self.lowered.variant(holds)
 
     def device(self, recipe: Recipe, given: Arguments, wanted: Mapping[str, Expected]) -> None:
-        import intent_np
-
+        """The first call runs the generic variant, which is compiled in any case, the others those of their classes."""
         with self.stage("device", recipe):
             if "device" not in self.launches:
-                self.launches["device"] = intent_np.compile(self.kernel, "auto", options=self.options)
+                self.launches["device"] = self.on_device()
+            generic, specialized = self.launches["device"]
             copies = twins(given)
-            self.launches["device"](*copies.values())
+            (generic if self.outcome.calls == 1 else specialized)(*copies.values())
             self.compared("device", copies, wanted, recipe)
+
+    def on_device(self) -> tuple[Any, Any]:
+        """The kernel on this machine's GPU: its generic variant alone, and with variants of the classes of calls."""
+        import intent_np
+
+        from ..runtime.device import DeviceArtifact
+
+        specialized = intent_np.compile(self.kernel, "auto", options=self.options)
+        assert isinstance(specialized, DeviceArtifact), "there is no GPU"
+        return DeviceArtifact(specialized.kernel, specialized.target, specialized.variants), specialized
 
     def compared(self, stage: str, given: Arguments, wanted: Mapping[str, Expected], recipe: Recipe) -> None:
         for name, one in wanted.items():

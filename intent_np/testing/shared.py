@@ -12,7 +12,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..backends.reference.one_array import one_array
 from .arguments import Arguments
+from .captured import captured
 from .compare import Expected
 from .views import twin
 
@@ -27,12 +29,11 @@ def share(kernel: Any, given: Arguments, kept: Mapping[str, Any], rng: np.random
     kept:  arrays whose contents were promised something, by name: they stay as they are
     """
     views = [p for p in kernel.parameters if p.kind == "view"]
-    made, groups = dict(given), dict[str, str]()
-    for p in views:
-        if p.constraints.alias and p.mode == "out":
-            first = groups.setdefault(p.constraints.alias, p.name)
-            if _alike(made[first], made[p.name]):
-                made[p.name] = made[first]
+    made = dict(given)
+    if any(p.constraints.alias for p in views):
+        for one, other in one_array(captured(kernel)[1]):
+            if one < other and _alike(made[one], made[other]):
+                made[other] = made[one]
     bound = ("noalias", "alias", "strides", "finite")
     free = [p for p in views if not any(getattr(p.constraints, promise) for promise in bound)]
     pairs = [

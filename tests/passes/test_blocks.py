@@ -13,7 +13,7 @@ from intent_np.passes.blocks import LARGEST
 from intent_np.runtime.examples import class_of
 from intent_np.target import SM_90
 from intent_np.terms.core import walk
-from intent_np.terms.dtypes import DType
+from intent_np.terms.dtypes import DType, index
 from intent_np.terms.gpu import GPU
 from intent_np.terms.index import Value
 from intent_np.terms.parse import parse
@@ -33,14 +33,30 @@ def integers(a: I.In[I.i16, ("M", "K")], b: I.In[I.i16, ("K", "N")], c: I.Out[I.
     c[:, :] = I.matmul(a[:, :], b[:, :], acc_dtype=I.i32)
 
 
+@intent.kernel
+def wide_integers(a: I.In[I.i64, ("M", "K")], b: I.In[I.i64, ("K", "N")], c: I.Out[I.i64, ("M", "N")]):
+    c[:, :] = I.matmul(a[:, :], b[:, :], acc_dtype=I.i64)
+
+
+@intent.kernel
+def same_members(x: I.In[I.i64, ("M", "N")], w: I.In[I.f32, ("K",)], y: I.InOut[I.i64, (8,)]):
+    """What is summed does not vary along the axis of the sum."""
+    M, N = x.shape
+    for p in I.parallel(I.domain(0, M)):
+        sums = I.reduce.sum(x[p, :][:, None] // I.full((N, w.shape[0]), 5, I.i64), axis=1)
+        I.atomic.and_(y, index=p % 8, value=I.reduce.min(sums, axis=0))
+
+
 @pytest.mark.parametrize(
     ("kernel", "extents"),
     [
         (distances, {"N": 8000, "M": 3}),
         (distances, {"N": 100_000, "M": 3}),
         (integers, {"M": 512, "N": 512, "K": 512}),
+        (wide_integers, {"M": 512, "N": 512, "K": 512}),
+        (same_members, {"M": 512, "N": 5000, "K": 5000}),
     ],
-    ids=["resident", "traversed", "no-instruction"],
+    ids=["resident", "traversed", "no-instruction", "wide", "without-the-axis"],
 )
 def test_every_value_fits(kernel: Any, extents: dict[str, int]) -> None:
     compilation = Compilation(kernel, SM_90, {}, intent.CompileOptions())
@@ -48,7 +64,8 @@ def test_every_value_fits(kernel: Any, extents: dict[str, int]) -> None:
     with compilation.arena:
         program = parse(texts["gpu"], GPU)
     values = [t for t in walk(program) if isinstance(t, Value) and isinstance(t.type, DType)]
-    assert max(prod(p.value for p in t.lanes) for t in values) <= LARGEST
+    registers = {t: 2 if t.type.bytes == 8 and t.type is not index else 1 for t in values}
+    assert max(prod(p.value for p in t.lanes) * registers[t] for t in values) <= LARGEST
 
 
 def test_two_axes_of_one_domain_in_blocks() -> None:

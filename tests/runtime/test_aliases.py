@@ -14,11 +14,12 @@ import intent_np.language as I
 from intent_np.compiler import Compilation, CompileOptions
 from intent_np.errors import CallError
 from intent_np.runtime.device import DeviceArtifact
-from intent_np.runtime.plan import generic_class
+from intent_np.runtime.plan import Argument, KernelPlan, VariantPlan, ViewPlan, generic_class
+from intent_np.runtime.variants import Variant
 from intent_np.target import SM_90
 from intent_np.terms.launch import PointerArgument
 from intent_np.terms.normal import same_arrays
-from tests.runtime.fakes import AXPBY, AXPBY_TYPES, DeviceArray, FakeDriver, axpby_variant, run_axpby
+from tests.runtime.fakes import AXPBY, AXPBY_TYPES, DeviceArray, FakeDriver, axpby_variant, float_array, run_axpby
 
 
 @intent.kernel
@@ -260,3 +261,28 @@ def test_an_aliased_call_is_remembered_too() -> None:
     one._slow = lambda _: pytest.fail("the second call was resolved again")  # type: ignore[method-assign]
     one(*arguments)
     assert memory.tolist() == [0, 0, 0, 1, 2, 5, 6, 7]
+
+
+PAIR = KernelPlan("pair", tuple(ViewPlan(n, "f32", "out", ("N",), alias="g") for n in "yz"))
+
+
+def pair_variant(holds: Any) -> Variant:
+    arguments = (*(Argument(n, "pointer", n, "*fp32") for n in "yz"), Argument("N", "scalar", "N", "i32"))
+    plan = VariantPlan(holds, "pair", arguments, ("1",), num_warps=4, identical=(("y", "z"), ("z", "y")))
+    return Variant(plan, b"", "", "", {})
+
+
+def run_pair(y: int, z: int, n: int, *scratch: int) -> None:
+    float_array(y, n)[:] = 1
+    float_array(z, n // 2)[:] = 2
+
+
+def test_outputs_that_are_one_array_of_the_host_are_one_on_the_device() -> None:
+    one = DeviceArtifact(PAIR, SM_90, driver=FakeDriver(["*fp32"] * 2 + ["i32"], run_pair), specialize=pair_variant)
+    y = np.zeros(4, np.float32)
+    one(y, y)
+    assert y.tolist() == [2, 2, 1, 1]
+    memory = np.zeros(5, np.float32)
+    with pytest.raises(CallError, match="E415"):
+        one(memory[:4], memory[1:])
+    assert not memory.any()

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from intent_np.errors import IntentError
-from intent_np.testing.campaign import Campaign, Settings
+from intent_np.testing.campaign import Campaign, Settings, jobs
 from intent_np.testing.campaign.journal import Journal
+from intent_np.testing.oracles import Failure, Outcome
 
 from .stand_in import __name__ as STAND_IN
 
@@ -103,3 +104,24 @@ def test_another_campaign_does_not_write_into_the_folder(tmp_path: Path) -> None
     campaign(tmp_path, "kernel", 0)
     with pytest.raises(IntentError, match="other settings"):
         campaign(tmp_path, "kernel", 0, calls=7)
+
+
+def test_calls_that_take_too_long_are_made_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
+    def examined(job: jobs.Seed) -> Outcome:
+        late = job.settings.points > jobs.SMALL
+        return Outcome("finding", Failure("machine", "timeout")) if late else Outcome(calls=1)
+
+    monkeypatch.setattr(jobs, "_examined", examined)
+    assert jobs.examined(jobs.Seed(Settings(), 0)) == Outcome(calls=1, slow="machine")
+
+
+def test_nothing_begins_when_the_time_is_over_and_what_was_found_is_saved(tmp_path: Path) -> None:
+    settings = Settings(generator=f"{STAND_IN}:kernel")
+    late = Campaign(tmp_path, settings, minutes=0)
+    failure = jobs.failure_as_json(Failure("machine", "crashed"))
+    late.journal.add({"seed": 0, "status": "finding", "calls": 0, "seconds": {}, "failure": failure})
+    made = late.run(1)
+    assert made["kernels"] == 1
+    (one,) = made["differences"]
+    assert "It was not reduced: the time was over." in (tmp_path / one["test"]).read_text()
+    assert not late.journal.reduced  # the next process may

@@ -7,6 +7,11 @@ import pytest
 
 import intent_np as intent
 import intent_np.language as I
+from intent_np.compiler import Compilation, CompileOptions
+from intent_np.runtime.plan import generic_class
+from intent_np.target import SM_90
+from intent_np.terms.launch import PointerArgument
+from intent_np.terms.normal import same_arrays
 from intent_np.testing.checked import Recipe, made
 from intent_np.testing.oracles import examine
 from intent_np.testing.shared import SHARED, twins
@@ -64,3 +69,32 @@ def test_copies_share_as_their_originals_do() -> None:
     copies["a"][2] = 77
     assert copies["b"][0] == 77
     assert memory[4] == 4
+
+
+@intent.kernel
+def unlike(
+    x: I.In[I.f32, ("N",)],
+    y: I.Out[I.f32, ("N",), I.constraints(alias="g")],
+    z: I.Out[I.f32, ("N",), I.constraints(alias="g")],
+    w: I.InOut[I.i32, ()],
+):
+    """Statements that would not share an instance if their outputs were apart, beside an update."""
+    y[:] = I.full((x.shape[0],), 0.25, I.f32)
+    z[:] = x[:] + I.reduce.sum(x[:], axis=0)
+    for _ in I.parallel(I.domain(0, x.shape[0])):
+        I.atomic.add(w, index=(), value=1)
+
+
+@intent.kernel
+def scalars(y: I.Out[I.f32, (), I.constraints(alias="g")], z: I.Out[I.f32, (), I.constraints(alias="g")]):
+    y[()] = 1.0
+    z[()] = 2.0
+
+
+@pytest.mark.parametrize("kernel", [twice, unlike, scalars], ids=lambda k: k.name)
+def test_outputs_of_a_group_may_be_one_array_of_a_variant(kernel: Any) -> None:
+    compilation = Compilation(kernel, SM_90, {}, CompileOptions())
+    launch, _ = compilation.launch(generic_class(compilation.plan))
+    pairs = same_arrays(a.view for a in launch.arguments if isinstance(a, PointerArgument))
+    assert {("y", "z"), ("z", "y")} <= set(pairs)
+    assert examine(kernel, [Recipe({"N": 40}, SHARED, "integers", 0)], ORACLES).failure is None

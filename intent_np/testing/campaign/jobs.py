@@ -8,8 +8,8 @@ from __future__ import annotations
 import mmap
 import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final
 
 from ...language import Kernel
 from ..apart import Ended, apart
@@ -33,11 +33,12 @@ class Seed:
 
 @dataclass(frozen=True)
 class Reduce:
-    """Reduce the failure of a seed."""
+    """Reduce the failure of a seed, until a time of `time.monotonic`, which all processes of a machine share."""
 
     settings: Settings
     seed: int
     failure: Failure
+    until: float | None = None
 
 
 def work(job: Seed | Reduce) -> dict[str, Any]:
@@ -80,8 +81,23 @@ def text_of(source: str) -> str:
     return source if "import intent_np" in source else f"{LANGUAGE}\n\n{source.strip()}\n"
 
 
+SMALL: Final = 64
+"""Product of the extents of calls behind which a kernel is examined where larger ones take too long."""
+EXECUTING: Final = ("reference", "machine")
+
+
 def examined(job: Seed) -> Outcome:
-    """The outcome of a seed, whatever it does to its process."""
+    """The outcome of a seed, whatever it does to its process.  Where executing its calls takes too long it is that of
+    smaller ones, and says so: a campaign is about what is computed."""
+    outcome = _examined(job)
+    stage = outcome.failure.stage if outcome.failure is not None and outcome.failure.code == "timeout" else ""
+    if stage not in EXECUTING or job.settings.points <= SMALL:
+        return outcome
+    again = _examined(replace(job, settings=replace(job.settings, points=SMALL)))
+    return replace(again, slow=stage)
+
+
+def _examined(job: Seed) -> Outcome:
     s = job.settings
 
     def whole(watch: Callable[[str], None]) -> Outcome:
@@ -134,6 +150,8 @@ def watched(function: Callable[[Callable[[str], None]], Outcome], seconds: float
 def as_json(outcome: Outcome) -> dict[str, Any]:
     """An outcome as a record of the journal."""
     found: dict[str, Any] = {"status": outcome.status, "calls": outcome.calls}
+    if outcome.slow:
+        found["slow"] = outcome.slow
     if outcome.constructs:
         found["constructs"] = list(outcome.constructs)
     found["seconds"] = {n: round(t, 4) for n, t in outcome.seconds.items()}

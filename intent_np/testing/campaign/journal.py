@@ -18,18 +18,34 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.lines: list[dict[str, Any]] = []
+        self.settings: dict[str, Any] | None = None
+        """What the campaign does, if one has begun."""
+        self._seeds: dict[int, dict[str, Any]] = {}
+        self._failed: dict[int, dict[str, Any]] = {}
+        self.reduced: dict[str, dict[str, Any]] = {}
+        """The reduced failures by key."""
         path.parent.mkdir(parents=True, exist_ok=True)
         data = path.read_bytes() if path.exists() else b""
         whole = data[: data.rfind(b"\n") + 1]
-        self.lines = [json.loads(line) for line in whole.splitlines()]
+        for line in whole.splitlines():
+            self._note(json.loads(line))
         self._file = open(path, "ab")  # noqa: SIM115 - lives as long as the journal
         if len(whole) < len(data):
             self._file.truncate(len(whole))
 
+    def _note(self, line: dict[str, Any]) -> None:
+        if "campaign" in line:
+            self.settings = line["campaign"]
+        elif "status" in line:
+            self._seeds[line["seed"]] = line
+            if "failure" in line:
+                self._failed[line["seed"]] = line
+        elif "reduced" in line:
+            self.reduced[line["reduced"]] = line
+
     def add(self, line: Mapping[str, Any]) -> None:
         """Write a line; it is on the disk when this returns."""
-        self.lines.append(dict(line))
+        self._note(dict(line))
         self._file.write(json.dumps(line).encode() + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
@@ -38,26 +54,14 @@ class Journal:
         self._file.close()
 
     @property
-    def settings(self) -> dict[str, Any] | None:
-        """What the campaign does, if one has begun."""
-        return self.lines[0]["campaign"] if self.lines else None
-
-    @property
     def seeds(self) -> dict[int, dict[str, Any]]:
         """The finished seeds, in the order of their numbers."""
-        found = {line["seed"]: line for line in self.lines if "status" in line}
-        return dict(sorted(found.items()))
-
-    @property
-    def reduced(self) -> dict[str, dict[str, Any]]:
-        """The reduced failures by key."""
-        return {line["reduced"]: line for line in self.lines if "reduced" in line}
+        return dict(sorted(self._seeds.items()))
 
     @property
     def findings(self) -> dict[str, list[dict[str, Any]]]:
         """Lines of the seeds that failed, by the key of the failure, each in the order of seeds."""
         found: dict[str, list[dict[str, Any]]] = {}
-        for line in self.seeds.values():
-            if "failure" in line:
-                found.setdefault(line["failure"]["key"], []).append(line)
+        for _, line in sorted(self._failed.items()):
+            found.setdefault(line["failure"]["key"], []).append(line)
         return found

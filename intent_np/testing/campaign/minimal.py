@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final
@@ -29,7 +30,7 @@ def reduced_failure(job: Reduce) -> dict[str, Any]:
     s, failure = job.settings, job.failure
     try:
         text = text_of(s.source(job.seed))
-        whole = Minimal(s, failure, text)
+        whole = Minimal(s, failure, text, job.until)
     except Exception as problem:
         return {"reduced": failure.key, "seed": job.seed, "text": "", "failure": failure_as_json(failure),
                 "why": str(failure_of("reduction", problem).message)}  # fmt: skip
@@ -51,8 +52,8 @@ def reduced_failure(job: Reduce) -> dict[str, Any]:
 class Minimal:
     """One failure, with the call that is smallest so far.  Arrays keep the values of the first call."""
 
-    def __init__(self, settings: Settings, failure: Failure, text: str) -> None:
-        self.settings, self.failure = settings, failure
+    def __init__(self, settings: Settings, failure: Failure, text: str, until: float | None = None) -> None:
+        self.settings, self.failure, self.until = settings, failure, until
         self.recipe = failure.recipe
         self.values: Arguments = {}
         self.seconds = settings.seconds
@@ -79,7 +80,10 @@ class Minimal:
         return watched(whole, self.seconds)
 
     def fails(self, text: str) -> bool:
-        """Whether a candidate fails in the same way: in the rule that is to blame it need not agree."""
+        """Whether a candidate fails in the same way: in the rule that is to blame it need not agree.  None is tried
+        once the time is over."""
+        if self.until is not None and time.monotonic() > self.until:
+            return False
         found = self.outcome(text).failure
         return found is not None and replace(found, rule="").key == replace(self.failure, rule="").key
 

@@ -23,7 +23,7 @@ def summary(journal: Journal) -> dict[str, Any]:
     settings = journal.settings or {}
     differences = []
     for key, lines in sorted(journal.findings.items()):
-        small = reduced.get(key, {})
+        small, test = reduced.get(key, {}), f"findings/{name_of(key)}.py"
         differences.append({
             "key": key,
             "seeds": [line["seed"] for line in lines],
@@ -32,7 +32,7 @@ def summary(journal: Journal) -> dict[str, Any]:
             "arrays": small.get("arrays", {}),
             "tried": small.get("tried", 0),
             "why": small.get("why", ""),
-            "test": f"findings/{name_of(key)}.py" if small else "",
+            "test": test if (journal.path.parent / test).exists() else "",
         })  # fmt: skip
     return {
         "kernels": len(seeds),
@@ -41,6 +41,7 @@ def summary(journal: Journal) -> dict[str, Any]:
         "settings": settings,
         "status": dict(sorted(Counter(line["status"] for line in seeds.values()).items())),
         "calls": sum(line["calls"] for line in seeds.values()),
+        "slow": sorted(seed for seed, line in seeds.items() if "slow" in line),
         "seconds": {n: round(t, 2) for n, t in sorted(seconds.items())},
         "not_lowered": dict(sorted(constructs.items(), key=lambda c: (-c[1], c[0]))),
         "differences": differences,
