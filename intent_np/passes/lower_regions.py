@@ -139,7 +139,9 @@ class RegionLowering:
         """The combine of one element of each component, and which dimensions are the same one."""
         bodies = v.combine.results
         types = [L.element(i.type) for i in v.identities]
-        self.sides |= {
+        # a formal is one term in all combines where it stands at one place, with whatever sides they have there
+        around, self.memo = self.memo, {}
+        self.sides = {
             f: Arg("ab"[k // len(types)], k % len(types), types[k % len(types)])
             for k, f in enumerate(v.combine.formals)
         }
@@ -156,6 +158,7 @@ class RegionLowering:
             for arg, asked in self.asked.items():
                 for where in asked:
                     self._unify(v, same, i, places, arg.position, where)
+        self.memo = around
         for i, shape in enumerate(shapes):
             wide = [same[i, k] for k, e in enumerate(shape) if not is_const(e, 1)]
             if len(set(wide)) < len(wide):
