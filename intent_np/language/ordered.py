@@ -55,7 +55,8 @@ def ordered(f: Frame, s: ast.For | ast.While, over: Domain | Enumerated | None, 
     target = ast.unparse(s.target) if isinstance(s, ast.For) else "loop"
     name = state.loop_name(target if target.isidentifier() else "loop")
     changed = statements.assigned([ast.Assign([s.target], s.iter), *s.body] if isinstance(s, ast.For) else s.body)
-    inits = {n: f.names[n] for n in changed if n in f.names and _carriable(f.names[n])}
+    read = _read(f.source.tree)
+    inits = {n: f.names[n] for n in changed if n in f.names and n in read and _carriable(f.names[n])}
     # a target that has no value before the loop has none behind it, and one that has is an ordinary carry
     blocked = [n for n in statements.assigned(s.body) if n in f.names and n not in inits]
     dtypes = carried_dtypes(head, name, inits, collect)
@@ -71,6 +72,13 @@ def ordered(f: Frame, s: ast.For | ast.While, over: Domain | Enumerated | None, 
         attempt.read()
     f.names = before
     attempt.finish()
+
+
+def _read(tree: ast.AST) -> set[str]:
+    """The names that a function reads anywhere: no iteration leaves another one a name such as `_` that nobody does."""
+    names = (n for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+    changed = (n.target for n in ast.walk(tree) if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name))
+    return {n.id for n in (*names, *changed)}
 
 
 def _carriable(v: Any) -> bool:
