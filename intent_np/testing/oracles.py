@@ -291,7 +291,14 @@ class Examination:
 
         specialized = intent_np.compile(self.kernel, "auto", options=self.options)
         assert isinstance(specialized, DeviceArtifact), "there is no GPU"
-        return DeviceArtifact(specialized.kernel, specialized.target, specialized.variants), specialized
+        generic = DeviceArtifact(
+            specialized.kernel,
+            specialized.target,
+            specialized.variants,
+            texts=specialized.texts,
+            facts=specialized.facts,
+        )
+        return generic, specialized
 
     def compared(self, stage: str, given: Arguments, wanted: Mapping[str, Expected], recipe: Recipe) -> None:
         for name, one in wanted.items():

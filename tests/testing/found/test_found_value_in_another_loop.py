@@ -1,5 +1,4 @@
-"""Seed 610139 of `intent-np fuzz --validate`, machine: E702 behind block_axes, where a found value is asked for in a loop
-over the same blocks as that of its update."""
+"""Seed 610139 of `intent-np fuzz --validate`: what an update found, asked for in another loop over the same blocks."""
 
 import intent_np as intent
 import intent_np.language as I
