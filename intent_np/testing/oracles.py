@@ -289,16 +289,9 @@ class Examination:
 
         from ..runtime.device import DeviceArtifact
 
-        specialized = intent_np.compile(self.kernel, "auto", options=self.options)
-        assert isinstance(specialized, DeviceArtifact), "there is no GPU"
-        generic = DeviceArtifact(
-            specialized.kernel,
-            specialized.target,
-            specialized.variants,
-            texts=specialized.texts,
-            facts=specialized.facts,
-        )
-        return generic, specialized
+        made = intent_np.compile(self.kernel, "auto", options=self.options)
+        assert isinstance(made, DeviceArtifact), "there is no GPU"
+        return DeviceArtifact(made.kernel, made.target, made.variants, texts=made.texts, facts=made.facts), made
 
     def compared(self, stage: str, given: Arguments, wanted: Mapping[str, Expected], recipe: Recipe) -> None:
         for name, one in wanted.items():
