@@ -18,6 +18,7 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.lines: list[dict[str, Any]] = []
         self.settings: dict[str, Any] | None = None
         """What the campaign does, if one has begun."""
         self._seeds: dict[int, dict[str, Any]] = {}
@@ -34,6 +35,7 @@ class Journal:
             self._file.truncate(len(whole))
 
     def _note(self, line: dict[str, Any]) -> None:
+        self.lines.append(line)
         if "campaign" in line:
             self.settings = line["campaign"]
         elif "status" in line:
