@@ -16,7 +16,7 @@ from ...rules.pattern import Rule
 from ...terms.dtypes import DTYPES, DType
 from ...terms.operators import Op
 from .choices import seeded
-from .patterns import DIVIDING, ROUNDING, fitting, instance
+from .patterns import DIVIDING, ROUNDING, fitting, instance, is_of
 from .pointwise import EXACT, WRITTEN
 from .values import some_shape, tuple_of
 from .writer import Block, Extent, Type, Writer, number
@@ -36,16 +36,18 @@ class Parts:
     constants: list[str]
     made: list[str] = field(default_factory=list)
     decided: list[str] = field(default_factory=list)
+    positive: list[str] = field(default_factory=list)
 
     @property
     def element(self) -> DType:
         return DTYPES[self.dtype]
 
-    def positive(self) -> list[str]:
-        """What an integer may be divided by."""
-        return [*(k for k in self.constants if self.divides(k)), f"I.maximum({self.leaf()}, 1)", "N"][
-            : None if "N" in self.leaves else -1
-        ]
+    def divisor(self) -> str:
+        """What an integer may be divided by: a constant that is not 0, or a value of at least 1."""
+        c = self.block.choices
+        if c.chance(50):
+            return c.choice([k for k in self.constants if self.divides(k)])
+        return c.choice([*self.positive, f"I.maximum({self.leaf()}, 1)"])
 
     def number(self, depth: int, exact: bool) -> str:
         """A value; `exact` where something is decided on it."""
@@ -94,7 +96,7 @@ class Parts:
         if all(a in self.constants for a in args):  # Python would compute them
             args[c.integer(0, op.arity - 1)] = c.choice(self.leaves)
         if op.name in DIVIDING and not self.divides(args[1]):
-            args[1] = c.choice(self.positive())
+            args[1] = self.divisor()
             if args[0] in self.constants:
                 args[0] = c.choice(self.leaves)
         if op.name in ("shl", "shr"):
@@ -106,7 +108,7 @@ class Parts:
 
     def divides(self, text: str) -> bool:
         """Whether a value is known not to be 0."""
-        return text in self.constants and text not in ("0", "(-1)") or text in ("N", "M")
+        return text in self.constants and text not in ("0", "(-1)") or text in self.positive
 
     def operand(self, depth: int, exact: bool) -> str:
         c = self.block.choices
@@ -150,6 +152,7 @@ def coordinates(block: Block, rules: Sequence[Rule] = ()) -> None:
     """Index arithmetic and predicates over the coordinates of two domains."""
     c, w = block.choices, block.writer
     names: list[str] = []
+    positive: list[str] = []
     shape: list[Extent] = []
     limits = [0, 1]
     for place in ("[:, None]", "[None, :]"):
@@ -160,13 +163,17 @@ def coordinates(block: Block, rules: Sequence[Rule] = ()) -> None:
         else:
             code, extent = "I.domain(0, N)", Extent("N")
         names.append(block.bind(f"I.indices({code})", Type("index", (extent,)), True) + place)
+        if low and not extent.name:
+            positive.append(names[-1])
         shape.append(extent)
     near = sorted({n + d for n in limits for d in (-1, 0, 1)} | {2, 4, 8, -2})
     constants = [str(n) if n >= 0 else f"({n})" for n in near]
     if Extent("N") in shape:
         names.append("N")
+        positive.append("N")
     test = w.source("bool", tuple(shape)).name
-    write(block, Parts(block, "index", names, [f"{test}[:, :]"], constants), tuple(shape), rules)
+    parts = Parts(block, "index", names, [f"{test}[:, :]"], constants, positive=positive)
+    write(block, parts, tuple(shape), rules)
 
 
 def values(block: Block, rules: Sequence[Rule] = ()) -> None:
@@ -207,10 +214,11 @@ def write(block: Block, parts: Parts, shape: tuple[Extent, ...], rules: Sequence
     given."""
     c, only = block.choices, bool(rules)
     rules = list(rules) or fitting(parts.dtype)
-    for _ in range(c.integer(3, 6)):
+    own = [r for r in rules if is_of(r, parts.dtype)] or rules
+    for _ in range(c.integer(4, 8)):
         kind = "pattern" if only else c.weighted((("pattern", 6), ("number", 2), ("predicate", 2)))
         if kind == "pattern":
-            text, dtype = instance(parts, rules, c)
+            text, dtype = instance(parts, own if c.chance(50) else rules, c)
             if dtype == "bool":
                 parts.decided.append(text)
             elif dtype == parts.dtype and not parts.element.is_float:
@@ -304,6 +312,6 @@ ALGEBRA: Final[dict[str, Callable[[Block], None]]] = {
 
 def algebra(block: Block) -> None:
     """One of them."""
-    name = block.choices.choice(list(ALGEBRA))
+    name = block.choices.weighted(list(zip(ALGEBRA, (4, 5, 3), strict=True)))
     block.writer.used[name] += 1
     ALGEBRA[name](block)

@@ -34,7 +34,7 @@ class Config:
         "u16", "u64", "f8e4m3fn", "f8e5m2",
     )  # fmt: skip
     statements: int = 3
-    algebra: int = 50
+    algebra: int = 60
     fuel: int = 4
     most: int = 45
 

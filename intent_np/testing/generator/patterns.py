@@ -32,6 +32,11 @@ def fitting(dtype: str) -> list[Rule]:
     return [r for t in BUILTIN.tables if t.language is None for r in t.rules if _kinds(r) <= kinds]
 
 
+def is_of(r: Rule, dtype: str) -> bool:
+    """Whether a rule is about values like those of a dtype, and no others."""
+    return ("x" if dtype == "index" else "f" if DTYPES[dtype].is_float else "i") in _kinds(r)
+
+
 def _kinds(r: Rule) -> set[str]:
     return {e.args[1] for e in nodes(r.left) if e.head in ("var", "literal", "element")}
 
@@ -79,7 +84,7 @@ class Instance:
             texts = [sides[0][0], *(f"I.cast({t}, I.{dtype})" if self.free(t) else t for t in texts)]
         elif not op.accepts(DTYPES[dtype]) or all(map(self.free, texts)):  # Python would compute numbers alone
             raise MisfitError
-        if first and (sides[0][1] != "bool" or self.free(texts[0])):
+        if first and sides[0][1] != "bool":
             raise MisfitError
         if op.name in DIVIDING and texts[1] == "0" or op.name in ("shl", "shr") and not texts[1].isdigit():
             raise MisfitError
@@ -99,7 +104,7 @@ class Instance:
             if kind == "b" or kind == "any" and self.any == "bool":
                 return parts.predicate(c.integer(0, 1)), "bool"
             if name in self.divisors:
-                return c.choice(parts.positive()), parts.dtype
+                return parts.divisor(), parts.dtype
             if c.chance(25):
                 return parts.number(1, True), parts.dtype
             return (
