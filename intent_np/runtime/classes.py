@@ -93,9 +93,10 @@ class ViewFacts:
                 bits |= abs(stride) * itemsize
         return bits & -bits
 
-    def reach(self, slack: int) -> int:
-        """A bound on the distance in elements of a computed address from the first element."""
-        return sum((extent + slack) * abs(stride) for extent, stride in zip(self.extents, self.strides, strict=True))
+    @property
+    def reach(self) -> int:
+        """The largest distance in elements of an accessed address from the first element."""
+        return sum(max(n - 1, 0) * abs(stride) for n, stride in zip(self.extents, self.strides, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +111,11 @@ class CallFacts:
     split: bool = False
 
     def fits_32_bits(self, slack: int) -> bool:
-        """Whether every extent and index, and every offset of lanes up to `slack` past an extent, is below 2^31."""
-        reached = (math.prod(extent + slack for extent in shape) for shape in self.workspaces)
+        """Whether every extent and index, also of lanes up to `slack` past an extent, and every accessed offset is below
+        2^31.  The offset of a masked lane may wrap: nothing is accessed there."""
+        reached = (math.prod(shape) for shape in self.workspaces)
         sizes = (size + slack for size in (*self.extents.values(), *self.indices))
-        return all(size < _INT32 for size in (*sizes, *reached, *(view.reach(slack) for view in self.views.values())))
+        return all(size < _INT32 for size in (*sizes, *reached, *(view.reach for view in self.views.values())))
 
 
 def classify(kernel: KernelPlan, facts: CallFacts) -> VariantClass:

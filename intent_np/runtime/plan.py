@@ -212,7 +212,7 @@ class VariantPlan:
     num_warps:      a block has 32 times as many threads
     shared_bytes:   dynamic shared memory of a block
     scratch_bytes:  global scratch memory of one program
-    slack:          how far past an extent a masked lane may compute an address: the largest block extent
+    slack:          how far past an extent the coordinate of a masked lane may be: the largest block extent
     identical:      `(view, output)` that may be one array: each element is read only by the instance that writes it,
                     and before it does
     facts:          registers; versions and options of the lower compiler

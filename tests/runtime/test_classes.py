@@ -283,8 +283,8 @@ def test_the_most_specific_right_variant_is_taken(others: list[CallFacts], facts
     assert specificity(taken.holds) == max(specificity(plan.holds) for plan in right)
 
 
-def test_a_large_block_asks_for_wide_offsets() -> None:
-    call = softmax_call(1000, 1_000_000)
+def test_a_large_block_asks_for_wide_coordinates() -> None:
+    call = softmax_call(1, 2**31 - 5000)
     assert classify(SOFTMAX, call).index_bits == 32
 
     def choose(slack: int) -> str:
@@ -292,6 +292,13 @@ def test_a_large_block_asks_for_wide_offsets() -> None:
 
     assert choose(1024) == "a8-x1-y1-Nlong"
     assert choose(8192) == "a8-x1-y1-Nlong-i64"
+
+
+@pytest.mark.parametrize(("rows", "bits"), [(2147, 32), (2148, 64)])
+def test_offsets_are_as_wide_as_those_of_elements_need(rows: int, bits: int) -> None:
+    call = softmax_call(rows, 1_000_000)
+    assert classify(SOFTMAX, call).index_bits == bits
+    assert call.fits_32_bits(8192) is (bits == 32)  # the offset of a masked lane may wrap
 
 
 # ---- what is compiled, and what happens where it is not
