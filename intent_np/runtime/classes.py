@@ -111,8 +111,8 @@ class CallFacts:
     split: bool = False
 
     def fits_32_bits(self, slack: int) -> bool:
-        """Whether every extent and index, also of lanes up to `slack` past an extent, and every accessed offset is below
-        2^31.  The offset of a masked lane may wrap: nothing is accessed there."""
+        """Whether every extent and index, also of lanes up to `slack` past an extent, and every accessed offset is
+        below 2^31.  The offset of a masked lane may wrap: nothing is accessed there."""
         reached = (math.prod(shape) for shape in self.workspaces)
         sizes = (size + slack for size in (*self.extents.values(), *self.indices))
         return all(size < _INT32 for size in (*sizes, *reached, *(view.reach for view in self.views.values())))
