@@ -220,7 +220,8 @@ def gram(x, y, BLOCK: tl.constexpr, DEEP: tl.constexpr):
 
 def test_a_loaded_artifact_needs_numpy_and_cupy_alone(axpy: dict[str, DeviceArtifact], tmp_path: Path) -> None:
     x = matrix(3, 100)
-    axpy["f32"].run(x, 1.0, x)
+    for each in (x, x.T.copy().T):
+        axpy["f32"].run(each, 1.0, x)
     axpy["f32"].save(tmp_path / "axpy")
     program = (
         "import sys, cupy, intent_np.runtime.storage as storage\n"
