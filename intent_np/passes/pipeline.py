@@ -53,6 +53,7 @@ from .spread_members import spread_members
 from .stage_stores import stage_stores
 from .step_algebra import fold_exponentials, scale_out_of_maximum
 from .step_members import step_members
+from .verify_memory import verify_memory
 
 PIPELINE: tuple[Pass, ...] = (
     # logical
@@ -87,6 +88,7 @@ PIPELINE: tuple[Pass, ...] = (
     apply_combines,
     scale_out_of_maximum,
     fold_exponentials,
+    verify_memory,
     emit,
     # gpu
     contract_fma,
