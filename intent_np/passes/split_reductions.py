@@ -14,20 +14,21 @@ that the same call is always combined the same way.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..rules.simplify import node, simplify, substitute
 from ..terms.core import arena, contains, find, inherit, named, replace, walk
 from ..terms.grouped import GROUPED, Group, GroupedProgram, Last, Sync
-from ..terms.index import Value, add, apply, const, is_const, le, mul, sub
+from ..terms.index import Value, add, apply, const, is_const, le, mul, select, sub
 from ..terms.normal import Axis, Contract, Coord, Load, Proj, Reduce, Store, View, builtin, identity
 from ..terms.ordered import asked_for
 from .base import nanopass
-from .blocks import block_extents, power_of_two
+from .blocks import SHORT, block_extents, power_of_two, sides
 from .expand_contractions import free_axes
 from .lower_buffers import extent, visible, workspace
 from .one_hot import bins_of
-from .roles import STRUCTURED, contiguous, may_be_resident
+from .roles import STRUCTURED, contiguous, extent_bound, may_be_resident
 
 PROCESSORS = 132
 """Of a usual device, where the target does not say."""
@@ -50,7 +51,7 @@ class Cost(NamedTuple):
 
 ALONG = Cost(4, 1024, 4096, 16)
 """Of elements side by side: a block of them is a wide load for every thread."""
-ACROSS = Cost(4, 256, 128, 16)
+ACROSS = Cost(4, 512, 128, 64)
 """Of rows, for each of many columns."""
 COUNTS = Cost(4, 1024, 4096, 64)
 """Of members that are counted by their numbers: whoever is last reads a row of counts of each part."""
@@ -66,11 +67,13 @@ class Split(NamedTuple):
 
     reductions:  the outermost ones, each of which goes through all of `along`, the outer axes first
     blocks:      the instances that there are otherwise
+    likely:      how many there are where it is not known yet whether the rows or columns of a product are few
     """
 
     reductions: tuple[Any, ...]
     along: tuple[Axis, ...]
     blocks: Value
+    likely: Value
     cost: Cost
 
     @property
@@ -83,7 +86,7 @@ class Split(NamedTuple):
 
     def pays(self, processors: int) -> Value:
         """Whether a call has few instances that go through many members."""
-        few = node(le(node(mul(self.blocks, const(2))), const(processors)))
+        few = node(le(node(mul(self.likely, const(2))), const(processors)))
         many = node(le(const(WORTH * self.cost.members), self.members))
         return node(apply("and", few, many))  # type: ignore[no-any-return]
 
@@ -125,14 +128,30 @@ def found(group: Group) -> Split | None:
     inner = {t.axis for t in left if isinstance(t, Coord)}.difference(group.workset)
     if not all(isinstance(a, Axis) and may_be_resident(a, group.effects) for a in inner):
         return None  # whoever is last would go through many members alone
-    blocks: Any = const(1)
     extents = block_extents(group)[0]
+    blocks = likely = _instances(group, extents)
+    products = [chain[-1] for chain in chains if isinstance(chain[-1], Contract) and all(free_axes(chain[-1]))]
+    if products:
+        row, column = sides(group, products[0])
+        if row in group.workset and column in group.workset and not (extent_bound(row) or extent_bound(column)):  # type: ignore[arg-type]
+            short = _instances(group, extents | dict.fromkeys((row, column), FEW_ROWS))
+            fewer = apply("minimum", *(extent(a.lo, a.hi) for a in (row, column)))  # type: ignore[union-attr]
+            likely = simplify(select(le(fewer, const(SHORT)), short, blocks))
+    cost = PRODUCT if products else ALONG if along[-1] in contiguous(group.effects) else ACROSS
+    cost = COUNTS if any(bins_of(chain[-1]) for chain in chains) else cost
+    return Split(tuple(heads), along, blocks, likely, cost)
+
+
+FEW_ROWS = 64
+"""Members in a block of either side of a product that has few of one."""
+
+
+def _instances(group: Group, extents: Mapping[Any, int]) -> Value:
+    """How many instances a group has with blocks of these extents."""
+    blocks: Any = const(1)
     for a in group.workset:
         blocks = mul(blocks, apply("ceil_div", extent(a.lo, a.hi), const(extents[a])))
-    product = any(isinstance(chain[-1], Contract) and all(free_axes(chain[-1])) for chain in chains)
-    cost = PRODUCT if product else ALONG if along[-1] in contiguous(group.effects) else ACROSS
-    cost = COUNTS if any(bins_of(chain[-1]) for chain in chains) else cost
-    return Split(tuple(heads), along, simplify(blocks), cost)
+    return simplify(blocks)  # type: ignore[no-any-return]
 
 
 def _outermost(effects: tuple[Any, ...]) -> list[Any]:

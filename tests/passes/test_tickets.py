@@ -138,7 +138,8 @@ SPLIT = [
     (col_sum, {"M": 8192, "N": 16384}, False),
     (row_sum, {"M": 3, "N": 2**24}, True),
     (row_sum, {"M": 8192, "N": 16384}, False),
-    (matmul_f16, {"M": 16, "N": 8192, "K": 8192}, True),
+    (matmul_f16, {"M": 16, "N": 2048, "K": 8192}, True),
+    (matmul_f16, {"M": 16, "N": 8192, "K": 8192}, False),  # as many instances as there are processors
     (matmul_f16, {"M": 256, "N": 256, "K": 65536}, True),
     (matmul_f16, {"M": 4096, "N": 4096, "K": 4096}, False),
     (matmul_f16, {"M": 16, "N": 512, "K": 512}, False),
@@ -191,7 +192,7 @@ def test_what_would_leave_the_last_one_much_to_do_stays_whole(kernel: Any) -> No
 
 @pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_100"])
 def test_cubins_draw_a_ticket(target: str) -> None:
-    for kernel, extents in ((sum_all, {"N": 2**27}), (matmul_f16, {"M": 16, "N": 8192, "K": 8192})):
+    for kernel, extents in ((sum_all, {"N": 2**27}), (matmul_f16, {"M": 16, "N": 2048, "K": 8192})):
         constexprs = {p.name: p.default for p in kernel.constexprs}
         compilation = Compilation(kernel, resolve(target), constexprs, intent.CompileOptions(check=True))
         variant = compilation.variant(class_of(compilation.plan, extents))
