@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from intent_np.errors import ProviderError
 from intent_np.runtime.device import DeviceArtifact
 from intent_np.runtime.plan import Argument, KernelPlan, VariantPlan, ViewPlan, generic_class
 from intent_np.runtime.variants import Variant
@@ -102,6 +103,38 @@ def test_large_workspaces_are_given_back_behind_their_launch_and_kept_by_prepare
     assert len(driver.allocations) == 4
     assert driver.launches[-1]["values"][6] == driver.launches[-2]["values"][6]
     assert driver.launches[-1]["stream"] != driver.launches[-2]["stream"]
+
+
+def test_counters_are_zeros_that_launches_leave_until_one_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each launch finds what the one before left, in memory that no workspace shares; nothing zeroes it in between."""
+    monkeypatch.setattr("intent_np.runtime.workspaces.KEPT", 16)
+    plan = axpby_variant(generic_class(AXPBY)).plan
+    own = (Argument("own", "counter", "4 * N", "*i32"), Argument("own", "workspace", "4 * N", "*i32"))
+    variant = axpby_variant(generic_class(AXPBY), arguments=(*plan.arguments, *own))
+    found: list[list[float]] = []
+
+    def draw(x: int, y: int, z: int, a: float, b: float, n: int, counters: int, other: int, *scratch: int) -> None:
+        assert counters != other
+        tickets = float_array(counters, n)
+        found.append(tickets.tolist())
+        tickets += np.float32(a)  # 0 from a launch that counts to its end
+
+    driver = FakeDriver([*AXPBY_TYPES, "*i32", "*i32"], draw)
+    one = artifact(variants=[variant], specialize=None, driver=driver)
+    call = lambda n, a: one(device(*[1.0] * n), a, device(*[1.0] * n), 1.0, device(*[1.0] * n))  # noqa: E731
+    for n in (2, 5, 2):
+        call(n, 0.0)
+    assert found == [[0.0] * 2, [0.0] * 5, [0.0] * 2]
+    assert driver.allocations == [8, 8, 20, 20]  # that of counters is kept, though it is large
+    call(2, 1.0)  # as one does that is cut short
+    call(2, 0.0)
+    assert found[-1] == [1.0, 1.0]
+    driver.refuse = RuntimeError("CUDA_ERROR_LAUNCH_FAILED")
+    with pytest.raises(ProviderError):
+        call(2, 0.0)
+    driver.refuse = None
+    call(2, 0.0)
+    assert found[-1] == [0.0, 0.0]
 
 
 IN_PLACE = KernelPlan("turn", (ViewPlan("x", "f32", "inout", ("N",)),))
