@@ -335,11 +335,17 @@ class Compilation:
             printer = Printer(launch.function, self.target.compute_capability)
             source = printer.module()
         with _folder() as folder:
-            compiled = compile_source(
-                source, launch.function.name, signature(launch), constants(launch), divisibility(launch), self.target,
-                launch.function.num_warps, launch.function.num_stages, folder, spans=printer.spans,
-                options={"maxnreg": launch.function.registers} if launch.function.registers else {},
-            )  # fmt: skip
+
+            def made(registers: int) -> Any:
+                return compile_source(
+                    source, launch.function.name, signature(launch), constants(launch), divisibility(launch),
+                    self.target, launch.function.num_warps, launch.function.num_stages, folder, spans=printer.spans,
+                    options={"maxnreg": registers} if registers else {},
+                )  # fmt: skip
+
+            compiled = made(launch.function.registers)
+            if launch.function.registers and compiled.stack_bytes:  # fewer than it needs: what spills costs more
+                compiled = made(0)
         with self.lock, self.arena:
             plan = variant_plan(launch, holds, compiled, self.permitted())
         return Variant(plan, compiled.cubin, compiled.ptx, source, texts)

@@ -322,9 +322,9 @@ def _reduced(group: Group, every: list[Axis], resident: dict[Axis, int]) -> dict
     chosen: dict[Axis, int] = {}
     outer = [a for a in group.workset if a in runs]
     along = [a for a in inner if a in runs]
-    row = 1
-    for a in inner:
-        row *= resident.get(a, 1)
+    # members of a row that a fragment holds beside each other; those of different fragments are not
+    rows = (prod(resident.get(a, 1) for a in together if a in inner) for together in held_together(group))
+    row = max(rows, default=1)
     if outer and not along:  # the reduction runs across memory: blocks are wide along the contiguous program axis
         chosen[outer[-1]] = 64
         chosen |= {a: 128 for a in inner if a not in resident}
