@@ -33,7 +33,8 @@ SHORT = 128  # rows, or columns, of a product that are few
 PAIRS = 64, 128  # members of the two axes of which all meet all
 LARGEST = 32768  # elements of a fragment: 64 registers of each of 16 warps' threads; half as many of 64 bits
 ALONE = 8192  # of one of the only instance, which has all of it to compute and nobody else's to wait for
-SCANNED = 4096  # of one whose prefixes are made: each thread combines its own ones step by step
+COUNTED = 8192  # of one whose members are counted by their numbers
+SCANNED = 2048  # of one whose prefixes are made: each thread combines its own ones step by step
 
 
 def power_of_two(n: int) -> int:
@@ -331,6 +332,7 @@ def _reduced(group: Group, every: list[Axis], resident: dict[Axis, int]) -> dict
         return chosen
     short = max(1, SMALL_ROW // row)  # rows beside each other
     chosen |= {a: ROW_BLOCK if a in runs or row == 1 else short for a in inner if a not in resident}
+    chosen |= {t.axis: COUNTED for t in find(group.effects, Reduce) if counted(t) is not None}
     if group.workset and inner and all(a in resident for a in inner) and row < SMALL_ROW:
         chosen[group.workset[-1]] = max(1, SMALL_ROW // row)
     return chosen

@@ -12,7 +12,18 @@ from typing import Any, NamedTuple
 
 from ..terms.core import contains, find, replace, walk
 from ..terms.normal import Target
-from ..terms.triton import TRITON, Block, Dot, ForRange, Function, LoadAt, ReduceCall, ScanCall, WhileHolds
+from ..terms.triton import (
+    TRITON,
+    Block,
+    Dot,
+    ForRange,
+    Function,
+    HistogramCall,
+    LoadAt,
+    ReduceCall,
+    ScanCall,
+    WhileHolds,
+)
 from .base import nanopass
 
 SHARED = 227 * 1024
@@ -35,6 +46,8 @@ class Facts(NamedTuple):
     elements:  elements of the largest fragment
     rank:      number of axes of that fragment
     reduces:   whether fragments are reduced
+    scans:     whether prefixes are made
+    counted:   elements of the largest fragment whose elements are counted by their numbers
     loops:     whether there is a loop
     nested:    whether there is one inside of another
     """
@@ -48,6 +61,8 @@ class Facts(NamedTuple):
     reduces: bool
     loops: bool
     nested: bool
+    scans: bool = False
+    counted: int = 0
 
 
 @nanopass(
@@ -83,12 +98,15 @@ def warps(f: Facts) -> int:
             return 8
         # one warp for a 16-row strip is the least that tensor cores take
         return 4 if f.product >= 32 * 32 else 2
-    threads = max(1, f.elements // _elements_a_thread(f))
+    # each warp counts its own elements, and adds what it has found: many elements for each bin
+    threads = f.counted // 32 or max(1, f.elements // _elements_a_thread(f))
     return min(16, max(1, threads // 32))
 
 
 def _elements_a_thread(f: Facts) -> int:
     """Enough loads in flight, and few enough registers to keep many instances resident; measured on an H200."""
+    if f.loops and f.scans and f.rank == 1:
+        return 16  # the warps of a block wait for each other: several small blocks hide that
     if f.loops:
         return 8 if f.rank == 1 else 32  # a long row needs all the threads it can get, a tile has rows enough
     if f.reduces:
@@ -121,6 +139,8 @@ def gather(function: Function) -> Facts:
         rank=len(largest.shape) if largest else 0,
         reduces=any(True for _ in find(function, (ReduceCall, ScanCall))),
         loops=bool(loops),
+        scans=any(True for _ in find(function, ScanCall)),
+        counted=max((_elements(t.values.type) for t in find(function, HistogramCall)), default=0),
         nested=any(contains(s, ForRange, WhileHolds) for loop in loops for s in loop.body),
     )
 

@@ -53,7 +53,7 @@ ALONG = Cost(4, 1024, 4096, 16)
 """Of elements side by side: a block of them is a wide load for every thread."""
 ACROSS = Cost(4, 512, 128, 64)
 """Of rows, for each of many columns."""
-COUNTS = Cost(4, 1024, 4096, 64)
+COUNTS = Cost(4, 1024, 8192, 32)
 """Of members that are counted by their numbers: whoever is last reads a row of counts of each part."""
 PRODUCT = Cost(2, 16, 512, 1)
 """Of matrix products, whose partial results are tiles."""

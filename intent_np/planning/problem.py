@@ -29,6 +29,10 @@ ELEMENTS = 2**26
 LEAST = 32
 """Members of an axis over instances that nothing bounds, at least."""
 
+HELD_SCAN = 8192
+"""Members whose prefixes are made at once at most: in a longer fragment its threads wait for each other, and no other
+instance has room beside it."""
+
 WORTH_A_LOOP = 512
 """Members from which on a loop is worth considering."""
 
@@ -138,6 +142,8 @@ class Problem:
             return False
         if any(t.axis is a for t in find(self.group.effects, Contract)):
             return bound <= CONTRACTED_LIMIT
+        if a in self.scanned and bound > HELD_SCAN:
+            return False
         return bound <= (LARGEST if a in contiguous(self.group.effects) else STRIDED_LIMIT)
 
     def bound(self, i: int) -> int:

@@ -77,7 +77,9 @@ class Point:
         wide = [b for b in self.blocks if b > 1]
         if self.tensor:
             return 8
-        return warps(Facts(0, 0, 0, 0, self.largest(), len(wide), True, self.loops, False))
+        return warps(
+            Facts(0, 0, 0, 0, self.largest(), len(wide), True, self.loops, False, bool(self.s.problem.scanned))
+        )
 
     def largest(self) -> int:
         return max((self.fragment(d) for d in self.s.problem.together), default=1)
