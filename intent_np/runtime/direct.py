@@ -179,11 +179,12 @@ def _unpacked(kinds: Kinds) -> str:
     return f"{_tuple([f'a{index}' for index in range(len(kinds))])} = arguments"
 
 
-def entry(count: int, apart: Sequence[tuple[int, int]], several: bool) -> Callable[..., Callable[..., bool]]:
+def entry(count: int, apart: Sequence[tuple[int, int]], several: bool, own: bool) -> Callable[..., Callable[..., bool]]:
     """What makes `enter` for `count` values, from the numbers of a launch by keyword.
 
     apart:    for each pair of arrays that has to be looked at, the positions of both
     several:  whether there are other devices, so that the current one may not be that of the launch
+    own:      whether the launch has memory of its own, which `reserve` gives a block
 
     `enter` gives false, and has done nothing, when the arrays share memory in a way that the launch is not made for.
     """
@@ -197,14 +198,16 @@ def entry(count: int, apart: Sequence[tuple[int, int]], several: bool) -> Callab
     body += [
         "try:\n    block = take()\nexcept IndexError:\n    block = new()",
         f"pack(block[0], 0, {values})" if count else "pack(block[0], 0)",
-        "try:\n    fire(handle, programs, 1, 1, threads, 1, 1, shared, stream(), block[2], 0)\n"
+        "try:\n    here = stream()\n"
+        + "    held = reserve(here, block)  # until the launch is there\n" * own
+        + "    fire(handle, programs, 1, 1, threads, 1, 1, shared, here, block[2], 0)\n"
         "except Exception as problem:\n    again(problem, block)",
         "give(block)",
         "return True",
     ]
     names = [f"{name}{index}" for index in range(len(apart)) for name in ("low", "high", "same")]
     names += ["take", "give", "new", "pack", "fire", "handle", "programs", "threads", "shared", "stream", "again"]
-    names += ["device", "current_device", "elsewhere"]
+    names += ["device", "current_device", "elsewhere", "reserve"]
     inner = _function(f"enter({values})", body)
     made: dict[str, Any] = {}
     exec(_compiled(_function(f"make(*, {', '.join(names)})", [inner.rstrip(), "return enter"])), made)

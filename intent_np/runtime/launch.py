@@ -10,6 +10,7 @@ import ctypes
 import functools
 import math
 import struct
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Final, NamedTuple, Protocol
@@ -148,19 +149,23 @@ class Launch:
         # Concurrent calls each take a block; a call that finds none makes one.
         self._free = [self._new_block()]
         self._workspaces = workspaces
-        self.enter = self._entered if self._sizes or self._copies or not self.programs else self._entry(layout)
+        self._known: tuple[Any, int, list[tuple[int, int]]] | None = None
+        plain = self.programs and not (self._copies or self._originals)
+        self.enter = self._entry(layout) if plain else self._entered
 
     def _entry(self, layout: Layout) -> Callable[..., bool]:
         """`enter` where nothing has to be done but to launch."""
         numbers: dict[str, int] = {}
         for index, (_, before, _, behind, identical) in enumerate(self._apart):
             numbers |= {f"low{index}": before, f"high{index}": behind, f"same{index}": 0 if identical else behind}
-        make = entry(len(layout.slots), [(one[0], one[2]) for one in self._apart], self._driver.several)
+        pairs = [(one[0], one[2]) for one in self._apart]
+        make = entry(len(layout.slots), pairs, self._driver.several, bool(self._sizes))
         return make(
             **numbers, take=self._free.pop, give=self._free.append, new=self._new_block, pack=self._pack,
             fire=self._fire, handle=self.handle, programs=self.programs, threads=self.threads,
             shared=self.variant.shared_bytes, stream=self.current_stream, again=self._again,
             device=self.device, current_device=self._current_device, elsewhere=self,
+            reserve=functools.partial(self._reserve, self._workspaces),
         )  # fmt: skip
 
     def _entered(self, *values: Any) -> bool:
@@ -297,7 +302,7 @@ class Launch:
             self._again(problem, block, workspaces)
 
     def _fire_on(self, stream: int, block: Block, workspaces: Workspaces) -> None:
-        held = self._reserve(stream, block, workspaces) if self._sizes else None
+        held = self._reserve(workspaces, stream, block) if self._sizes else None
         for slot, (source, begin, size) in self._originals.items():
             first = block.memory[source] + begin
             block.memory[slot] += (first - block.memory[slot]) % _RESIDUE
@@ -310,13 +315,22 @@ class Launch:
         )  # fmt: skip
         del held  # not before: in another thread, a call that needs more memory may have replaced it
 
-    def _reserve(self, stream: int, block: Block, workspaces: Workspaces) -> list[Memory]:
-        """Give a block the workspaces of a launch."""
+    def _reserve(self, workspaces: Workspaces, stream: int, block: Block) -> Any:
+        """Give a block the workspaces of a launch: what has to be held until it is there."""
+        pieces, known = workspaces.pieces, self._known
+        if known is not None and known[0]() is pieces and known[1] == stream:
+            memory = block.memory
+            for slot, pointer in known[2]:
+                memory[slot] = pointer
+            return pieces
         held = []
         for name, slot, size, zeroed in self._sizes:
-            memory = workspaces.memory(self._driver, name, self.device, stream, size, zeroed)
-            block.memory[slot] = memory.pointer
-            held.append(memory)
+            piece = workspaces.memory(self._driver, name, self.device, stream, size, zeroed)
+            block.memory[slot] = piece.pointer
+            held.append(piece)
+        if workspaces.keeps(held):
+            slots = [(one.slot, piece.pointer) for one, piece in zip(self._sizes, held, strict=True)]
+            self._known = weakref.ref(workspaces.pieces), stream, slots
         return held
 
     def repeated(self, block: Block, workspaces: Workspaces) -> Callable[[], None]:
@@ -325,7 +339,7 @@ class Launch:
             return lambda: None
         if self._sizes:  # before a graph may be recorded
             try:
-                self._reserve(self.current_stream(), block, workspaces)
+                self._reserve(workspaces, self.current_stream(), block)
             except Exception as problem:
                 raise self._failed(problem) from problem
         if self._sizes or self._driver.several:

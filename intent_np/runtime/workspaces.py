@@ -11,6 +11,10 @@ KEPT: Final = 32 << 20
 """Bytes of the largest piece that an artifact keeps between calls."""
 
 
+class Pieces(dict[tuple[str, bool, int, int], "tuple[int, Memory]"]):
+    """The pieces that are held, by name, whether they are zeroed, device and stream; never changed, but replaced."""
+
+
 class Workspaces:
     """Device memory, one piece for each name, device and stream, that grows when a call needs more.
 
@@ -24,7 +28,7 @@ class Workspaces:
 
     def __init__(self, *, prepared: bool = False) -> None:
         self._prepared = prepared
-        self._held: dict[tuple[str, bool, int, int], tuple[int, Memory]] = {}
+        self.pieces = Pieces()
 
     def memory(self, driver: Driver, name: str, device: int, stream: int, size: int, zeroed: bool = False) -> Memory:
         """At least `size` bytes, for one launch on `stream`: hold them until it is there.  They were zeroed when they
@@ -36,14 +40,19 @@ class Workspaces:
 
     def _piece(self, driver: Driver, name: str, device: int, stream: int, size: int, zeroed: bool) -> Memory:
         key = name, zeroed, device, -1 if self._prepared else stream
-        held, memory = self._held.get(key, (-1, None))
+        held, memory = self.pieces.get(key, (-1, None))
         if memory is None or held < size:
             if size > KEPT and not (self._prepared or zeroed):
                 return driver.allocate(size, device, stream)
             memory = driver.zeros(max(size, 1), device, stream)
-            self._held[key] = size, memory
+            self.pieces = Pieces(self.pieces | {key: (size, memory)})
         return memory
+
+    def keeps(self, memory: list[Memory]) -> bool:
+        """Whether these pieces are held as they are, so that a launch may take them again without asking, as long as
+        `pieces` are the same."""
+        return self.filled is None and all(any(m is one for _, one in self.pieces.values()) for m in memory)
 
     def clear(self) -> None:
         """Forget all memory: after an error its contents are unknown, and zeros may be none any more."""
-        self._held.clear()
+        self.pieces = Pieces()
