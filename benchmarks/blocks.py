@@ -33,7 +33,14 @@ def grid(**values: tuple[int, ...]) -> list[Point]:
 
 SWEEPS: dict[str, list[Point]] = {
     "attention_relaxed": grid(q=(128,), k=(64, 128), warps=(4, 8), stages=(2, 3)),
-    "attention_causal_relaxed": grid(queries=(128,), keys=(64, 128), warps=(4, 8), stages=(2, 3)),
+    "attention_causal_relaxed": [
+        *grid(queries=(128,), keys=(64, 128), warps=(4, 8), stages=(2, 3)),
+        {"lower_to_triton.descending": True},
+        {"lower_to_triton.descending": True, "lower_to_triton.instances": 132},
+    ],
+    "attention_window_256": grid(queries=(64, 128), keys=(64, 128), warps=(4, 8), stages=(2, 3)),
+    "attention_fold_causal": grid(queries=(64, 128), keys=(64, 128), warps=(4, 8), stages=(2,)),
+    "triangular_matmul": [{"lower_to_triton.descending": True}],
     "col_sum": grid(n=(32, 64, 128), m=(32, 64, 128, 256), warps=(4, 8)),
     "row_sum": grid(n=(2048, 4096, 8192), warps=(4, 8, 16)),
     "softmax_approximate": grid(row=(1, 2, 4, 8), warps=(2, 4, 8)),
