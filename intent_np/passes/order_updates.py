@@ -11,7 +11,7 @@ from typing import Any
 
 from ..terms.normal import Load, Recur, Store
 from ..terms.ordered import evaluated
-from ..terms.updates import Found, Update, ordered
+from ..terms.updates import Found, Update, fenced, ordered
 from .dependences import Dependence, disjoint, injective, loops_used
 
 COMMUTING = ("add", "and", "or", "xor", "max", "min")
@@ -41,7 +41,7 @@ def update_dependences(effects: Sequence[Any]) -> Iterator[Dependence]:
         for k in range(i + isinstance(e, Recur)):
             for a, b in ((a, b) for a in own[k] for b in own[i]) if updates[k] or updates[i] else ():
                 if isinstance(a, Update) or isinstance(b, Update):
-                    if conflict(a, b) and not (_commute(a, b) and not asked & {a, b}):
+                    if fenced(a, b) or conflict(a, b) and not (_commute(a, b) and not asked & {a, b}):
                         yield Dependence(k, i, _points(a, b))
 
 
@@ -63,7 +63,8 @@ def conflict(a: Any, b: Any) -> bool:
 def _points(a: Any, b: Any) -> frozenset[Any]:
     """The axes whose every member has accesses of its own: those of a coordinate that both have; and the points of one
     `parallel`, which have no order."""
-    own: set[Any] = {x for p, q in zip(a.index, b.index, strict=True) if p is q and not p.needs for x in injective(p)}
+    places = zip(a.index, b.index, strict=True) if a.view is b.view else ()
+    own: set[Any] = {x for p, q in places if p is q and not p.needs for x in injective(p)}
     if isinstance(a, Update) and isinstance(b, Update) and a.within and b.within and a.within[0] == b.within[0]:
         own.update(a.over[: a.within[1]])
     return frozenset(own)

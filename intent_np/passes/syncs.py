@@ -19,6 +19,7 @@ from ..terms.grouped import Sync
 from ..terms.index import Value
 from ..terms.normal import Begin, Coord, Effect, Load, Recur, Store, Turn, Update
 from ..terms.ordered import Rewritten, evaluated, loops
+from ..terms.updates import fenced
 from .dependences import disjoint
 from .order_updates import conflict
 
@@ -168,12 +169,14 @@ def _meet(a: Iterable[Any], b: Sequence[Any]) -> bool:
 def meet_again(s: Store, t: Store) -> bool:
     """Whether two stores may be to one element, without being to the very same ones lane by lane."""
     if isinstance(s, Update) or isinstance(t, Update):
-        return conflict(s, t)
+        return fenced(s, t) or conflict(s, t)
     return s.view is t.view and s.index != t.index and not disjoint(s, t)
 
 
 def _come_again(s: Any, t: Any, turn: Turn, inside: set[Turn]) -> bool:
     """Whether an iteration may store by `t` to an element that an earlier one stored to by `s`, in another lane."""
+    if fenced(s, t):
+        return True
     if s.view is not t.view or disjoint(s, t):
         return False
     if isinstance(s, Update) or isinstance(t, Update):

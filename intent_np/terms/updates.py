@@ -85,4 +85,12 @@ def ordered(a: Update, b: Update) -> bool:
     return a.combine is None or a.combine is not b.combine or a.operands[1:] != b.operands[1:]
 
 
-__all__ = ["OPERANDS", "OPERATIONS", "Found", "Update", "ordered"]
+def fenced(a: Any, b: Any) -> bool:
+    """Whether the memory orders of two accesses of one point keep the second behind the first: that one acquires, or
+    the second releases.  Other points see no order but that of updates, which alone they may meet."""
+    if not isinstance(a, Update) or not isinstance(b, Update) or not a.within or not b.within:
+        return False
+    return a.within[0] == b.within[0] and (a.order in ("acquire", "acq_rel") or b.order in ("release", "acq_rel"))
+
+
+__all__ = ["OPERANDS", "OPERATIONS", "Found", "Update", "fenced", "ordered"]

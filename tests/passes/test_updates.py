@@ -257,3 +257,61 @@ def test_the_order_of_an_access_is_that_of_its_instruction(operation: str) -> No
             with pytest.raises(intent.CompileError) as refused:
                 kernel.capture()
             assert refused.value.code == "E310"
+
+
+@intent.kernel
+def messages(
+    x: I.In[I.i32, ("M", 64)], data: I.InOut[I.i32, ("M", 64)], flag: I.InOut[I.i32, ("M",)], y: I.Out[I.i32, ("M",)]
+):
+    for p in I.parallel(I.domain(0, x.shape[0])):
+        I.atomic.store(data, (p, slice(None)), x[p, :])
+        I.atomic.store(flag, p, 1, order="release")
+        q = (p + 1) % x.shape[0]
+        seen = I.atomic.load(flag, q, order="acquire")
+        y[p] = I.select(seen == 1, I.atomic.load(data, (q, 5)), -1)
+
+
+@intent.kernel
+def published(x: I.In[I.i32, ("M",)], data: I.InOut[I.i32, ("M",)], flag: I.InOut[I.i32, ("M", 2)]):
+    for p in I.parallel(I.domain(0, x.shape[0])):
+        I.atomic.store(data, p, x[p])
+        I.atomic.add(flag, (p, 1), 1, order="release")
+
+
+@intent.kernel
+def counted_apart(x: I.In[I.i32, ("M",)], data: I.InOut[I.i32, ("M",)], flag: I.InOut[I.i32, ("M", 2)]):
+    for p in I.parallel(I.domain(0, x.shape[0])):
+        I.atomic.store(data, p, x[p])
+        I.atomic.add(flag, (p, 1), 1)
+
+
+def test_what_is_released_is_there_and_what_is_acquired_comes_behind() -> None:
+    lines = [line.strip() for line in intent.compile(messages, "sm_90").source.splitlines()]
+    (release,) = (i for i, line in enumerate(lines) if 'sem="release"' in line)
+    (acquire,) = (i for i, line in enumerate(lines) if 'sem="acquire"' in line)
+    stored = max(i for i, line in enumerate(lines) if "atomic_xchg" in line and i < release)
+    read = min(i for i, line in enumerate(lines) if "atomic_or" in line and i > acquire)
+    assert stored < release < acquire < read
+    assert "tl.debug_barrier()" in lines[stored:release]
+    assert "tl.debug_barrier()" in lines[acquire:read]
+
+
+def test_one_instance_writes_what_it_releases() -> None:
+    source = intent.compile(published, "sm_90").source
+    assert "if program <" not in source
+    assert source.index("tl.atomic_xchg(data") < source.index("tl.debug_barrier()") < source.index('sem="release"')
+    assert "tl.debug_barrier()" not in intent.compile(counted_apart, "sm_90").source
+
+
+@pytest.mark.parametrize("order", ["forward", "reverse"])
+def test_a_message_arrives_whole(order: str) -> None:
+    x = RNG.integers(0, 99, (9, 64)).astype(np.int32)
+    made = v.stages(messages)
+    for name in made.programs:
+        if name == "capture":
+            continue
+        data, flag, y = np.zeros_like(x), np.zeros(9, np.int32), np.zeros(9, np.int32)
+        made.launch(name, **({} if name == "lower_to_coordinates" else {"order": order}))(x, data, flag, y)
+        sent = np.roll(x[:, 5], -1)
+        assert ((y == sent) | (y == -1)).all(), name
+        assert flag.all(), name
