@@ -42,20 +42,29 @@ from ..terms.triton import (
 )
 from .barriers import waiting
 from .base import nanopass
+from .growing import later_is_longer
 from .triton_counts import is_range
 from .triton_updates import update
 from .triton_values import Values
 
 
 @nanopass(GPU, TRITON, allowed={"index_bits": (32, 64), "instances": range(1 << 31)})
-def lower_to_triton(kernel: Kernel, *, index_bits: int = 32, instances: int = 0, descending: bool = False) -> Function:
+def lower_to_triton(
+    kernel: Kernel,
+    *,
+    index_bits: int = 32,
+    instances: int = 0,
+    descending: bool = False,
+    longest_first: bool = True,
+) -> Function:
     """Give fragments positions, integers a width, and addresses pointers.
 
     With `instances` there are at most so many, and each takes every so many-th point of the program space; `descending`
-    numbers the points from the last one.
+    numbers the points from the last one, as `longest_first` does where later points have longer loops.
     Stands behind all that reasons about named axes, and before the passes that only tidy or print.
     Preserves the meaning of every statement, one for one; statements keep their order.
     """
+    descending |= longest_first and later_is_longer(kernel)
     return _Lowering(kernel, i32 if index_bits == 32 else i64).function(instances, descending)
 
 
