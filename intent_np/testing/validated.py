@@ -86,7 +86,8 @@ def wanted_of(
     for name, one in bounds.items():
         bound = np.zeros_like(one.value, np.float64) + one.bound
         if relaxed:
-            bound = bound + RELAXED * np.abs(one.value)
+            size = np.abs(one.value.astype(np.float64))
+            bound = bound + RELAXED * np.where(np.isfinite(size), size, 0.0)
         unspecified = checked.poison[name] | checked.unwritten[name]
         found[name] = dataclasses.replace(one, bound=np.where(unspecified, np.inf, bound))
     return joined(given, found)
