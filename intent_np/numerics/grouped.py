@@ -21,14 +21,19 @@ def scaled_contract(l: Array, ls: Array, r: Array, rs: Array, formats: tuple[str
 
     Scaled numbers and their products are exact; the sum is rounded once, unless a product is out of the range of
     `acc`."""
-    left = _numbers(l, formats[0], -1) * decode(ls, E8M0).astype(np.float64)[..., None]
-    right = _numbers(r, formats[1], -2) * np.moveaxis(decode(rs, E8M0).astype(np.float64), -1, -2)[..., None, :]
-    left = left.reshape(*left.shape[:-2], left.shape[-2] * left.shape[-1])
-    right = right.reshape(*right.shape[:-3], right.shape[-3] * right.shape[-2], right.shape[-1])
+    left, right = scaled_operands(l, ls, r, rs, formats)
     if acc is f64 or peak(left) * peak(right) < FORMATS[computing(acc).name].largest:
         return narrow(left @ right, acc)
     products = (left[..., :, :, None] * right[..., None, :, :]).astype(storage(computing(acc)))
     return narrow(products.sum(-2), acc)
+
+
+def scaled_operands(l: Array, ls: Array, r: Array, rs: Array, formats: tuple[str, str]) -> tuple[Array, Array]:
+    """The scaled numbers of both sides as matrices [M, K] and [K, N] of f64, exactly."""
+    left = _numbers(l, formats[0], -1) * decode(ls, E8M0).astype(np.float64)[..., None]
+    right = _numbers(r, formats[1], -2) * np.moveaxis(decode(rs, E8M0).astype(np.float64), -1, -2)[..., None, :]
+    left = left.reshape(*left.shape[:-2], left.shape[-2] * left.shape[-1])
+    return left, right.reshape(*right.shape[:-3], right.shape[-3] * right.shape[-2], right.shape[-1])
 
 
 def _numbers(x: Array, form: str, axis: int) -> Array:

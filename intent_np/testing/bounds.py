@@ -52,6 +52,7 @@ from intent_np.terms.operators import OPERATORS, Op
 from . import approx
 from .approx import Approx
 from .bounds_combines import in_any_order
+from .bounds_grouped import in_groups
 from .bounds_updates import BoundedModifier
 from .captured import captured
 from .compare import Expected
@@ -172,6 +173,9 @@ class _Bounded(Tensors):
                 return (approx.total if builtin_name(combine) == "sum" else approx.maximum)(x, axis, keepdims)
             case TensorContract(acc=acc) if acc.is_float:
                 return self._contraction(v, s)
+            case ScaledContract() | SparseContract() | QuantizedDot():
+                found = in_groups(self, v, s)
+                return self._anything(v, s, result) if found is None else found
         return self._anything(v, s, result)
 
     def _moved(self, value: Value, s: Scope, move: Callable[[Array], Array]) -> Approx | None:

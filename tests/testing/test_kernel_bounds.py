@@ -9,7 +9,10 @@ from intent_np.corpus.cases import entries
 from intent_np.corpus.verify import calls, compiled
 from intent_np.testing import arguments, compare, expected
 
-KERNELS = ["pointwise:swiglu", "reductions:row_sum", "norms:layer_norm", "softmax:softmax", "matmul:matmul_f16"]
+KERNELS = [
+    "pointwise:swiglu", "reductions:row_sum", "norms:layer_norm", "softmax:softmax", "matmul:matmul_f16",
+    "quantized:mxfp4_matmul", "quantized:mxfp8_matmul", "quantized:sparse_2_4_matmul",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("place", KERNELS)

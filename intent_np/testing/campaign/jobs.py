@@ -81,7 +81,7 @@ def text_of(source: str) -> str:
     return source if "import intent_np" in source else f"{LANGUAGE}\n\n{source.strip()}\n"
 
 
-SMALL: Final = 64
+SMALL: Final = 12
 """Product of the extents of calls behind which a kernel is examined where larger ones take too long."""
 EXECUTING: Final = ("reference", "machine")
 
