@@ -176,10 +176,11 @@ def lanes(block: Block) -> Shape | None:
     return (some_extent(block),)
 
 
-def updated(block: Block, dtypes: tuple[str, ...]) -> tuple[ViewParameter, Type]:
-    """A view that points and lanes meet in."""
+def updated(block: Block, dtypes: tuple[str, ...], single: bool = False) -> tuple[ViewParameter, Type]:
+    """A view that points and lanes meet in, of one element if it is `single`."""
     d = block.choices.choice([d for d in dtypes if d in block.writer.dtypes] or ["i32"])
-    view = block.writer.view("InOut", d, (block.choices.choice((number(8), number(5), Extent("N", 1, 1))),))
+    extents = () if single else (block.choices.choice((number(8), number(5), Extent("N", 1, 1))),)
+    view = block.writer.view("InOut", d, extents)
     block.writer.busy.add(view.name)
     return view, Type(d)
 
@@ -190,11 +191,11 @@ UPDATED = ("i32", "f32", "u32", "i64", "u64", "f64", "f16", "bf16")
 @statement("atomic", 8, parallel=True)
 def atomic(block: Block, fuel: int) -> bool:
     c, w = block.choices, block.writer
-    view, kind = updated(block, UPDATED)
     shape = lanes(block)
+    view, kind = updated(block, UPDATED, single=shape is None and c.chance(20))
     operations = ["add", "max", "min"] + ([] if kind.element.is_float else ["and_", "or_", "xor"])
     operation = c.choice(operations)
-    index = places(block, shape, view.shape[0], fuel)
+    index = places(block, shape, view.shape[0], fuel) if view.shape else "()"
     amount = value(block, Type(kind.dtype, shape), fuel - 1, not kind.element.is_float)
     valid = f", valid={value(block, Type('bool', shape), 1, True)}" if c.chance(30) else ""
     order = c.choice(("", "", ', order="acq_rel"', ', order="release"'))
@@ -242,15 +243,21 @@ def scatter_reduce(block: Block, fuel: int) -> bool:
     view, kind = updated(block, UPDATED)
     shape = lanes(block)
     index = places(block, shape, view.shape[0], fuel)
+    operands = ""
     if c.chance(60):
         combine = c.choice(("I.maximum", "I.minimum"))
+    elif c.chance(30):
+        w.used["combine with an operand"] += 1
+        combine = w.fresh("combine")
+        w.helpers.append(f"@intent.fn\ndef {combine}(a, b, m):\n    return I.minimum(I.maximum(a, b), m)")
+        operands = f", combine_operands=({value(block, Type(kind.dtype), 1, True)},)"
     else:
         m, _ = lawful(block, kind.dtype, lambda m: m.grouping == "scalar" and not m.operand and m.name in BASES)
         combine = written(block, m)
         w.used[f"monoid {m.name}"] += 1
     v = value(block, Type(kind.dtype, shape), fuel - 1, not kind.element.is_float)
     valid = f", valid={value(block, Type('bool', shape), 1, True)}" if c.chance(30) else ""
-    block.write(f"I.scatter_reduce({view.name}, index={index}, value={v}, combine={combine}{valid})")
+    block.write(f"I.scatter_reduce({view.name}, index={index}, value={v}, combine={combine}{operands}{valid})")
     return True
 
 
