@@ -30,7 +30,7 @@ def in_groups(tensors: Any, v: ScaledContract | SparseContract | QuantizedDot, s
         ScaledContract: ("left", "left_scale", "right", "right_scale"),
         SparseContract: ("left", "at", "right"),
     }.get(type(v), ("left", "right"))
-    sides = [tensors.value(getattr(v, name), s) for name in operands]
+    sides: Any = [tensors.value(getattr(v, name), s) for name in operands]
     if any(map(tensors.doubtful, sides)):
         return None
     if isinstance(v, QuantizedDot):
@@ -41,7 +41,7 @@ def in_groups(tensors: Any, v: ScaledContract | SparseContract | QuantizedDot, s
     form = FORMATS[v.acc.name]
     with np.errstate(all="ignore"):
         if isinstance(v, ScaledContract):
-            left, right = scaled_operands(*sides, (v.left_format, v.right_format))
+            left, right = scaled_operands(*sides[:2], *sides[2:], (v.left_format, v.right_format))
             value, size = left @ right, _size(left) @ _size(right)
             whole, members = bool(_whole(left) and _whole(right)), left.shape[-1]
         else:

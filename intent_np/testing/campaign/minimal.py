@@ -73,7 +73,7 @@ class Minimal:
             kernel = kernel_of(text)
             called = [self.fitting(kernel)] if self.recipe is not None else []
             return examine(
-                kernel, called, oracles, options=s.options, each_pass=False, only=failure.holds,
+                kernel, called, oracles, options=s.options, each_pass=s.each_pass, only=failure.holds,
                 arguments=self.arguments, causes=causes, watch=watch,
             )  # fmt: skip
 
