@@ -41,7 +41,7 @@ def in_groups(tensors: Any, v: ScaledContract | SparseContract | QuantizedDot, s
     form = FORMATS[v.acc.name]
     with np.errstate(all="ignore"):
         if isinstance(v, ScaledContract):
-            left, right = scaled_operands(*sides[:2], *sides[2:], (v.left_format, v.right_format))
+            left, right = scaled_operands(sides[0], sides[1], sides[2], sides[3], (v.left_format, v.right_format))
             value, size = left @ right, _size(left) @ _size(right)
             whole, members = bool(_whole(left) and _whole(right)), left.shape[-1]
         else:

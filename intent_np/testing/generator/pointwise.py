@@ -123,14 +123,16 @@ def operator(block: Block, want: Type, fuel: int, exact: bool) -> str | None:
     else:
         made = operands(block, want, [d] * count, fuel, precise)
     used[f"operator {op.name}"] += 1
-    return WRITTEN[op].format(*guarded(op, made, d))
+    text = WRITTEN[op].format(*guarded(op, made, d))
+    # of known indices it is a known number, which has no dtype
+    return f"I.cast({text}, I.index)" if want == Type("index") else text
 
 
 def weight(op: Op) -> int:
-    """Arithmetic and comparison more often than the library."""
-    if op.name.endswith("_approx"):  # of f32 alone
+    """What is of floats alone fits more seldom, and that of f32 alone more seldom still."""
+    if op.name.endswith("_approx"):
         return 130
-    return 10 if op.infix or op.name in EXACT else 20
+    return 10 if op.accepts(DTYPES["i32"]) and (op.infix or op.name in EXACT) else 20
 
 
 def guarded(op: Op, made: list[str], d: str) -> list[str]:
