@@ -11,13 +11,15 @@ from hypothesis import strategies as st
 import intent_np as intent
 import intent_np.language as I
 from intent_np.compiler import Compilation
-from intent_np.errors import CheckError
+from intent_np.errors import CheckError, CompileError
 from intent_np.passes.pipeline import language_of
+from intent_np.rules.simplify import node
 from intent_np.runtime.examples import class_of
 from intent_np.target import SM_90, resolve
-from intent_np.terms.core import Arena, contains
+from intent_np.terms.core import Arena, contains, replace
 from intent_np.terms.gpu import GPU
 from intent_np.terms.grouped import Last
+from intent_np.terms.index import add, apply, const
 from intent_np.terms.parse import parse
 from intent_np.terms.text import show
 from intent_np.testing import validation as v
@@ -268,3 +270,23 @@ def test_whoever_draws_behind_the_last_one_is_found() -> None:
     """A counter that is set back too early is drawn from again."""
     with pytest.raises(CheckError, match="E505"):
         ran(STORE, RESET, "acq_rel", RESET, budget=1)
+
+
+# ---- validation
+
+
+def test_validation_executes_reductions_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts that overlap by a member are found on a small call, though none of its size is split."""
+    from intent_np.passes import split_reductions as step
+
+    options = intent.CompileOptions(validate=True)
+    intent.compile(sum_all, target="cpu", options=options)
+    right = step._Parts._pieces
+
+    def overlapping(self: Any, *given: Any) -> Any:
+        pieces = right(self, *given)
+        return {a: replace(b, hi=node(apply("minimum", a.hi, add(b.hi, const(1))))) for a, b in pieces.items()}
+
+    monkeypatch.setattr(step._Parts, "_pieces", overlapping)
+    with pytest.raises(CompileError, match=r"E711.*split_reductions"):
+        intent.compile(sum_all, target="cpu", options=options)
