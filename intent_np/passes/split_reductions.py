@@ -18,15 +18,32 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..rules.simplify import node, simplify, substitute
-from ..terms.core import arena, contains, find, inherit, named, replace, walk
+from ..terms.core import arena, contains, find, inherit, named, replace, rewrite, walk
 from ..terms.grouped import GROUPED, Group, GroupedProgram, Last, Sync
 from ..terms.index import Value, add, apply, const, is_const, le, mul, select, sub
-from ..terms.normal import Axis, Contract, Coord, Load, Proj, Reduce, Store, View, builtin, identity
-from ..terms.ordered import asked_for
+from ..terms.normal import (
+    Axis,
+    Carry,
+    Contract,
+    Coord,
+    Load,
+    Part,
+    Proj,
+    Recur,
+    Reduce,
+    Region,
+    Store,
+    Turn,
+    View,
+    builtin,
+    identity,
+)
+from ..terms.ordered import asked_for, loops
 from .base import nanopass
 from .blocks import SHORT, block_extents, power_of_two, sides
 from .expand_contractions import free_axes
 from .lower_buffers import extent, visible, workspace
+from .narrow_ranges import apply_combine
 from .one_hot import bins_of
 from .roles import STRUCTURED, contiguous, extent_bound, may_be_resident
 
@@ -55,6 +72,8 @@ ACROSS = Cost(4, 512, 128, 64)
 """Of rows, for each of many columns."""
 COUNTS = Cost(4, 1024, 8192, 32)
 """Of members that are counted by their numbers: whoever is last reads a row of counts of each part."""
+SLICES = Cost(2, 32, 512, 1)
+"""Of folds of slices, whose summaries are combined one after the other."""
 PRODUCT = Cost(2, 16, 512, 1)
 """Of matrix products, whose partial results are tiles."""
 
@@ -138,6 +157,7 @@ def found(group: Group) -> Split | None:
             fewer = apply("minimum", *(extent(a.lo, a.hi) for a in (row, column)))  # type: ignore[union-attr]
             likely = simplify(select(le(fewer, const(SHORT)), short, blocks))
     cost = PRODUCT if products else ALONG if along[-1] in contiguous(group.effects) else ACROSS
+    cost = SLICES if any(isinstance(t, Region) for t in heads) else cost
     cost = COUNTS if any(bins_of(chain[-1]) for chain in chains) else cost
     return Split(tuple(heads), along, blocks, likely, cost)
 
@@ -184,8 +204,20 @@ def _chain(t: Any) -> tuple[Any, ...]:
 def _is_whole(chain: tuple[Any, ...], group: Group) -> bool:
     """Whether every instance goes through the members once, and computes nothing dear for each of them."""
     head, core = chain[0], chain[-1]
+    if isinstance(core, Region):
+        return contains(core, Load) and _is_whole_region(core, group)
     plain = isinstance(core, (Reduce, Contract)) and not any(contains(v, *STRUCTURED) for v in _operands(core))
     return plain and contains(core, Load) and set(head.lanes) - {bins_of(core)} == set(group.workset)
+
+
+def _is_whole_region(t: Region, group: Group) -> bool:
+    """The same of a fold of slices, whose summaries may be tensors that a fragment holds."""
+    inner = [x.axis for v in t.values for x in find(v, STRUCTURED)]
+    own = {a for lanes in t.component_lanes() for a in lanes if a not in group.workset}
+    held = own.union(a for a in inner if a is not Part(t.axis))
+    return set(group.workset) <= set(t.lanes) and all(
+        isinstance(a, Axis) and visible(a.lo) and visible(a.hi) and may_be_resident(a, group.effects) for a in held
+    )
 
 
 def _operands(t: Any) -> tuple[Value, ...]:
@@ -204,6 +236,7 @@ class _Parts:
         self.taken = {t.name for t in program.parameters} | {v.name for v in find(program, View)}  # type: ignore[attr-defined]
         self.use = max((a.use for a in find(program, Axis)), default=0)
         self.views: list[View] = []
+        self.turns = {r.turn.name for g in program.groups for r in loops(g.effects)}
 
     def group(self, group: Group) -> Group:
         """The group with an instance for each part, or as it is."""
@@ -222,18 +255,25 @@ class _Parts:
         lone = not any(head.lanes for head in split.reductions)
         how = ("loop", split.cost.block) if not lone else ("whole", power_of_two(most))
         members = self._axis("each", total, *how)
-        sync, stores, final = Sync(1), [], {}
+        sync, stores, final, folds = Sync(1), [], {}, []
         for head in split.reductions:
+            if isinstance(head, Region):
+                kept, fold = self._region(head, group, part, pieces, sync)
+                stores += kept
+                folds.append(fold)
+                results = [fold.final(i) for i in range(len(kept))]
+                final |= dict(zip(_components(head), results, strict=True))
+                continue
             partial = _over(_chain(head), pieces)
             loads = []
             for value in _components(partial):
-                store, load = self._kept(value, head, group, part, members, sync)
+                store, load = self._kept(value, head.lanes, head, group, part, Coord(members), sync)
                 stores.append(store)
                 loads.append(load)
             combine, identities = _combining(head)
             final[head] = inherit(head, node(Reduce(members, combine, tuple(loads), identities)))
         rest = tuple(substitute(e, final, everywhere=True) for e in group.effects)
-        last = Last(part, (sync, *rest))
+        last = Last(part, (sync, *folds, *rest))
         return replace(group, workset=(part, *group.workset), effects=(*stores, last))  # type: ignore[no-any-return]
 
     def _counts(self, split: Split, most: int) -> list[Value]:
@@ -272,15 +312,39 @@ class _Parts:
         self.use += 1
         return named(Axis(const(0), extent, self.use, role, block), name)  # type: ignore[no-any-return]
 
-    def _kept(self, value: Any, head: Any, group: Group, part: Axis, members: Axis, sync: Sync) -> tuple[Store, Load]:
-        """The store of what an instance finds, and the load of what all have found."""
-        axes = (*group.workset, *sorted(head.lanes.difference(group.workset), key=lambda a: a.digest))
+    def _region(
+        self, head: Region, group: Group, part: Axis, pieces: dict[Axis, Axis], sync: Sync
+    ) -> tuple[list[Store], Recur]:
+        """The stores of the summaries of each part, and the loop that combines them in order."""
+        piece = pieces[head.axis]
+        values = rewrite(head.values, lambda t: piece if t is head.axis else node(t))
+        partial = inherit(head, Region(piece, head.combine, tuple(values), head.identities))
+        name = "each"
+        while name in self.turns:
+            name += "_"
+        self.turns.add(name)
+        turn = named(Turn(name, self._axis("each", part.hi)), "each")
+        stores, loads, states = [], [], []
+        for i, (value, lanes) in enumerate(zip(_components(partial), head.component_lanes(), strict=True)):
+            every = lanes.union(group.workset)
+            store, load = self._kept(value, every, head, group, part, Coord(turn), sync)
+            stores.append(store)
+            loads.append(load)
+            states.append(Carry(turn, i, value.type, tuple(sorted(every, key=lambda a: a.digest))))
+        yields = apply_combine(head.combine, tuple(states), tuple(loads))
+        return stores, inherit(head, Recur(turn, tuple(states), head.identities, yields, ()))  # type: ignore[arg-type]
+
+    def _kept(
+        self, value: Any, lanes: Any, head: Any, group: Group, part: Axis, each: Value, sync: Sync
+    ) -> tuple[Store, Load]:
+        """The store of what an instance finds, along these lanes, and the load of what all have found."""
+        axes = (*group.workset, *sorted(lanes.difference(group.workset), key=lambda a: a.digest))
         shape = [part.hi, *(extent(a.lo, a.hi) for a in axes)]
         view = workspace("partial", value.type, shape, self.taken)
         self.views.append(view)
         at = tuple(node(sub(Coord(a), a.lo)) for a in axes)
         store = inherit(head, Store(view, (Coord(part), *at), value))
-        return store, Load(view, (Coord(members), *at), after=sync)
+        return store, Load(view, (each, *at), after=sync)
 
 
 def _over(chain: tuple[Any, ...], pieces: dict[Axis, Axis]) -> Any:

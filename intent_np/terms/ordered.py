@@ -127,7 +127,7 @@ def loops(effects: Any) -> Iterator[Recur]:
     for e in effects:
         if isinstance(e, Recur):
             yield e
-            yield from loops(e.effects)
+        yield from loops(getattr(e, "effects", ()))
 
 
 def in_order(effects: Any) -> Iterator[Effect]:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import intent_np as intent
 import intent_np.language as I
+from benchmarks.cases import attention_fold
 from intent_np.compiler import Compilation
 from intent_np.errors import CheckError, CompileError
 from intent_np.passes.pipeline import language_of
@@ -23,6 +24,7 @@ from intent_np.terms.index import add, apply, const
 from intent_np.terms.parse import parse
 from intent_np.terms.text import show
 from intent_np.testing import validation as v
+from intent_np.testing.arguments import arguments as made_arguments
 from intent_np.testing.triton_interpreter import unavailable
 from kernels.matmul import matmul_f16
 from kernels.reductions import col_sum, row_sum, sum_all
@@ -30,6 +32,7 @@ from kernels.softmax import softmax
 
 from .printed import by_reference, printed
 from .split_kernels import KERNELS, arguments
+from .test_regions import KERNELS as REGIONS
 
 ORDERS: tuple[dict[str, Any], ...] = (
     {"order": "forward", "strict": True},
@@ -290,3 +293,61 @@ def test_validation_executes_reductions_in_parts(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(step._Parts, "_pieces", overlapping)
     with pytest.raises(CompileError, match=r"E711.*split_reductions"):
         intent.compile(sum_all, target="cpu", options=options)
+
+
+# ---- folds of slices
+
+
+SLICES = {kernel.name: kernel for kernel in REGIONS if kernel.name != "attention"}  # whose summaries have any length
+
+
+@cache
+def slices(name: str) -> v.Stages:
+    options = intent.CompileOptions(check=True, passes=split(**FEW))
+    return v.stages(SLICES[name], options=options)
+
+
+def slices_of(kernel: Any, n: int) -> dict[str, Any]:
+    return made_arguments(kernel, {e: n for p in kernel.parameters for e in map(str, p.shape)}, values="integers")
+
+
+@pytest.mark.parametrize("name", SLICES)
+def test_summaries_are_combined_in_the_order_of_the_parts(name: str) -> None:
+    """Also where the combine does not commute."""
+    made = slices(name)
+    assert any(contains(p, Last) for p in made.programs.values())
+    for n in (1, 5, 33):
+        for order in ORDERS[:2]:
+            found = v.validate(SLICES[name], slices_of(SLICES[name], n), made=made, steps=64, **order)
+            assert found, f"{n}: {found}"
+
+
+@pytest.mark.skipif(bool(unavailable()), reason=str(unavailable()))
+@pytest.mark.parametrize("name", SLICES)
+def test_printed_triton_combines_summaries(name: str) -> None:
+    text = printed(SLICES[name], **split(**FEW))
+    given = slices_of(SLICES[name], 19)
+    found, expected = text(given), by_reference(SLICES[name], given)
+    for k, x in found.items():
+        np.testing.assert_allclose(x, expected[k], rtol=1e-5, err_msg=text.source)
+
+
+@pytest.mark.parametrize("causal", [False, True], ids=["full", "causal"])
+def test_attention_over_many_keys_is_shared(causal: bool) -> None:
+    """A fold over keys with matrix products in its summary, in parts whose blocks are narrowed as all are."""
+    constexprs = {"D": 16, "SCALE": 0.25, "CAUSAL": causal}
+    compilation = Compilation(attention_fold, SM_90, constexprs, intent.CompileOptions())
+    assert class_of(compilation.plan, {"B": 1, "H": 8, "Q": 128, "K": 2**16}).split
+    assert not class_of(compilation.plan, {"B": 4, "H": 16, "Q": 4096, "K": 4096}).split
+    options = intent.CompileOptions(check=True, passes=split(members=16, parts=4))
+    made = v.stages(attention_fold, options=options, constexprs=constexprs)
+    draw = np.random.default_rng(0)
+    q, k, w = (draw.standard_normal((1, 2, n, 16)).astype(np.float16) for n in (21, 53, 53))
+    out = np.zeros_like(q)
+    made.launch("emit", **ORDERS[1])(q, k, w, out)
+    scores = q.astype(np.float64) @ k.astype(np.float64).swapaxes(-1, -2) / 4
+    if causal:
+        scores = np.where(np.arange(53) <= np.arange(21)[:, None], scores, -np.inf)
+    weight = np.exp(scores - scores.max(-1, keepdims=True))
+    expected = weight / weight.sum(-1, keepdims=True) @ w.astype(np.float64)
+    np.testing.assert_allclose(out, expected, atol=4e-3)
