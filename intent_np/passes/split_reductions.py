@@ -255,7 +255,8 @@ class _Parts:
         lone = not any(head.lanes for head in split.reductions)
         how = ("loop", split.cost.block) if not lone else ("whole", power_of_two(most))
         members = self._axis("each", total, *how)
-        sync, stores, final, folds = Sync(1), [], {}, []
+        sync, stores, folds = Sync(1), [], []
+        final: dict[Any, Any] = {}
         for head in split.reductions:
             if isinstance(head, Region):
                 kept, fold = self._region(head, group, part, pieces, sync)
