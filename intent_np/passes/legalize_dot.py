@@ -22,6 +22,9 @@ ACCUMULATORS: dict[DType, tuple[DType, ...]] = {
 }  # fmt: skip
 """What `tl.dot` accumulates products of a dtype in, without TF32."""
 
+SMALL_FLOATS = 89
+"""The first compute capability that multiplies e4m3."""
+
 SMALLEST_FREE = 16
 """Below this extent of a free axis, tensor cores work on padding only and a sum of products is as good."""
 
@@ -38,7 +41,16 @@ def legalize_dot(kernel: Kernel) -> Kernel:
     Stands before positions exist, because it is a matter of named axes and dtypes only.
     Preserves values: products and sums are taken in the accumulator's dtype, as a contraction's are.
     """
-    (new,) = rewrite((kernel,), lambda t: t if not isinstance(t, ContractInto) or is_dot(t) else sum_of_products(t))
+    small = kernel.target is not None and kernel.target.capability >= SMALL_FLOATS
+
+    def legal(t: Any) -> Any:
+        if not isinstance(t, ContractInto):
+            return t
+        if t.left.type is f8e4m3fn and not small:
+            t = ContractInto(Cast(t.left, f16), Cast(t.right, f16), t.accumulator)  # exactly, products too
+        return t if is_dot(t) else sum_of_products(t)
+
+    (new,) = rewrite((kernel,), legal)
     return new  # type: ignore[no-any-return]
 
 

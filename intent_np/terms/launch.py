@@ -90,14 +90,16 @@ TRITON_NAMES = {
 
 
 def signature(launch: Launch) -> tuple[tuple[str, str], ...]:
-    """Names and Triton types of the runtime arguments, in order."""
+    """Names and Triton types of the runtime arguments, in order.  Before 8.9 a device knows no e4m3, but bytes."""
+    target = launch.function.target
+    names = TRITON_NAMES | ({"f8e4m3fn": "u8"} if target is None or target.capability < 89 else {})
     out = []
     for a in launch.arguments:
         match a:
             case PointerArgument(name, view) | WorkspaceArgument(name, view) | CopyArgument(name, view):
-                out.append((name, "*" + TRITON_NAMES[view.dtype.name]))
+                out.append((name, "*" + names[view.dtype.name]))
             case ScalarArgument(name, _, held):
-                out.append((name, TRITON_NAMES[held.name]))
+                out.append((name, names[held.name]))
     return tuple(out)
 
 

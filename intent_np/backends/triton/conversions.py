@@ -23,6 +23,15 @@ TYPES = {
 }  # fmt: skip
 """Element types as Triton's Python names them."""
 
+SMALL_FLOATS = 89
+"""The first compute capability that knows e4m3.  Before it, elements are held as the bytes that they are."""
+
+
+def spelled_type(dtype: DType, capability: int) -> str:
+    """An element type as Triton's Python names what holds it."""
+    return "tl.uint8" if dtype is f8e4m3fn and capability < SMALL_FLOATS else TYPES[dtype.name]
+
+
 Spelled = tuple[str, int]
 """An expression's text and its precedence."""
 
@@ -40,26 +49,26 @@ class Operand(NamedTuple):
 def convert(value: Operand, source: DType, dtype: DType, mode: str, capability: int) -> Spelled:
     """`value` of type `source` as `dtype`: by `wrap` (the ordinary cast), `saturate`, or `bits`."""
     if mode == "bits":
-        return value if source is dtype else to(value, dtype, ", bitcast=True")
+        return value if source is dtype else to(value, dtype, ", bitcast=True", capability)
     if mode == "saturate" and bool_ not in (source, dtype):
         return _saturated(value, source, dtype, capability)
     return _cast(value, source, dtype, capability)
 
 
-def to(value: Spelled, dtype: DType, more: str = "") -> Operand:
+def to(value: Spelled, dtype: DType, more: str = "", capability: int = SMALL_FLOATS) -> Operand:
     """`value.to(dtype)`, with `more` arguments, as Triton spells it."""
-    return Operand(f"{Operand(*value):10}.to({TYPES[dtype.name]}{more})", ATOM)
+    return Operand(f"{Operand(*value):10}.to({spelled_type(dtype, capability)}{more})", ATOM)
 
 
 def _is_small(d: DType) -> bool:
     return d.is_float and d.bits == 8
 
 
-def _single(value: Operand, source: DType) -> Operand:
+def _single(value: Operand, source: DType, capability: int) -> Operand:
     """In f32, so that rounding once more to a narrower type is right."""
     if source is f32:
         return value
-    return Operand(f"round_to_odd({value})", ATOM) if source is f64 else to(value, f32)
+    return Operand(f"round_to_odd({value})", ATOM) if source is f64 else _cast(value, source, f32, capability)
 
 
 def _cast(value: Operand, source: DType, dtype: DType, capability: int) -> Operand:
@@ -67,11 +76,14 @@ def _cast(value: Operand, source: DType, dtype: DType, capability: int) -> Opera
         return value
     if dtype is f8e5m2:
         name = "to_float8e5" if capability >= 89 else "to_float8e5_portable"
-        return Operand(f"{name}({_single(value, source)})", ATOM)
+        return Operand(f"{name}({_single(value, source, capability)})", ATOM)
     if dtype is f8e4m3fn:
-        return to(_single(value, source), dtype)
+        single = _single(value, source, capability)
+        return to(single, dtype) if capability >= SMALL_FLOATS else Operand(f"to_float8e4_portable({single})", ATOM)
     if dtype is bf16 and source.is_integer and source.bits >= 32 and capability < 90:  # the hardware goes through f32
         return to(to(value, f64), bf16) if source.bits == 32 else Operand(f"int_to_bfloat16({value})", ATOM)
+    if source is f8e4m3fn and capability < SMALL_FLOATS:
+        return _cast(Operand(f"from_float8e4_portable({value})", ATOM), f32, dtype, capability)
     if source is f8e5m2 and capability < 89:  # Triton uses an instruction that is not there
         return _cast(Operand(f"from_float8e5_portable({value})", ATOM), f16, dtype, capability)
     if _is_small(source) and dtype not in (f16, f32):
@@ -87,7 +99,7 @@ def _saturated(value: Operand, source: DType, dtype: DType, capability: int) -> 
         least, most = dtype.range
         return Operand(f"saturate({wide}, {TYPES[dtype.name]}, {least}, {most})", ATOM)
     if _is_small(dtype) and capability >= 89:
-        return to(_single(value, source), dtype)  # the hardware saturates
+        return to(_single(value, source, capability), dtype)  # the hardware saturates
     largest = FORMATS[dtype.name].largest
     finite = not source.is_float or not FORMATS[source.name].infinite
     if finite and (FORMATS[source.name].largest if source.is_float else source.range[1]) <= largest:

@@ -17,6 +17,7 @@ from ...terms.core import arena, find
 from ...terms.dtypes import DType, bool_, f32, f64
 from ...terms.index import Extent, Param, Physical
 from ...terms.triton import Expr, Function, Helper
+from .conversions import spelled_type
 from .layout import STEP, WIDTH, wrap
 from .spelling import ATOM, PRODUCT, SUM, TYPES, UNARY, Spelled, Spelling
 from .support import SUPPORT
@@ -28,8 +29,9 @@ UPDATES = {"add": ("+", SUM + 1), "sub": ("-", SUM + 1), "mul": ("*", PRODUCT + 
 """Operators with an augmented assignment, and the level that their right operand needs."""
 
 
-def print_triton(function: Function, capability: int = 80) -> str:
-    """The module: imports, the helpers that are used, the function.  `capability` is the device's, as in sm_80."""
+def print_triton(function: Function, capability: int | None = None) -> str:
+    """The module: imports, the helpers that are used, the function.  `capability` is that of what runs it, by default
+    of the function's target."""
     return Printer(function, capability).module()
 
 
@@ -51,9 +53,11 @@ def number(value: Any, dtype: DType) -> str:
 class Printer:
     """Prints one function.  An expression becomes its text and its precedence."""
 
-    def __init__(self, function: Function, capability: int = 80) -> None:
+    def __init__(self, function: Function, capability: int | None = None) -> None:
+        """capability: of what runs it, by default that of the function's target, or the least."""
         self.function = function
-        self.spelling = Spelling(capability)
+        known = function.target.capability if function.target is not None else 80
+        self.spelling = Spelling(known if capability is None else capability)
         self.spans: dict[int, Any] = {}  # a line's number in the module -> the author's place, once printed
 
     # ---- the module
@@ -172,7 +176,7 @@ class Printer:
                 return text, UNARY if text.startswith("-") else ATOM
             case t.FullBlock(value, dtype, shape):
                 if value == 0 and shape and dtype is not bool_:
-                    return f"tl.zeros({spelled_shape(shape)}, {TYPES[dtype.name]})", ATOM
+                    return f"tl.zeros({spelled_shape(shape)}, {spelled_type(dtype, self.spelling.capability)})", ATOM
                 if dtype.is_float and dtype.bits == 8:  # of which Triton makes no constants but zero
                     single = f"tl.full({spelled_shape(shape)}, {number(value, f32)}, {TYPES['f32']})"
                     return self.spelling.conversion((single, ATOM), f32, dtype)

@@ -156,6 +156,25 @@ def to_float8e5(x):
     bits = x.to(tl.float8e5).to(tl.uint8, bitcast=True)
     return tl.where(tl.abs(x) >= 61440.0, bits + 1, bits).to(tl.float8e5, bitcast=True)
 ''',
+    "from_float8e4_portable": '''
+def from_float8e4_portable(x):
+    """The bits of e4m3 to f32: as those of a number 2**120 times as small."""
+    bits = x.to(tl.uint8, bitcast=True).to(tl.int32)
+    small = (((bits & 0x80) << 24) | ((bits & 0x7F) << 20)).to(tl.float32, bitcast=True)
+    return tl.where((bits & 0x7F) == 0x7F, float("nan"), small * 1329227995784915872903807060280344576.0)
+''',
+    "to_float8e4_portable": '''
+def to_float8e4_portable(x):
+    """f32 to the bits of e4m3, rounded to nearest even; NaN for what is too large.
+
+    Beside 2**14, the last place of f32 is that of the smallest numbers of e4m3."""
+    bits = x.to(tl.int32, bitcast=True)
+    rest = bits & 0x7FFFFFFF
+    large = ((rest + 0x7FFFF + ((rest >> 20) & 1)) >> 20) - 960
+    small = (tl.abs(x) + 16384.0).to(tl.int32, bitcast=True) - 0x46800000
+    found = tl.where(tl.abs(x) < 0.015625, small, tl.where(large > 0x7F, 0x7F, large))
+    return (tl.where(x == x, found, 0x7F) | ((bits >> 24) & 0x80)).to(tl.uint8)
+''',
     "from_float8e5_portable": '''
 def from_float8e5_portable(x):
     """e5m2 to f16, whose upper byte it is."""
