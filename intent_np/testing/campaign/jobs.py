@@ -90,7 +90,9 @@ def examined(job: Seed) -> Outcome:
     """The outcome of a seed, whatever it does to its process.  Where executing its calls takes too long it is that of
     smaller ones, and says so: a campaign is about what is computed."""
     outcome = _examined(job)
-    stage = outcome.failure.stage if outcome.failure is not None and outcome.failure.code == "timeout" else ""
+    if outcome.failure is None or outcome.failure.code != "timeout":
+        return outcome
+    stage = max(outcome.seconds, key=lambda n: outcome.seconds[n], default=outcome.failure.stage)
     if stage not in EXECUTING or job.settings.points <= SMALL:
         return outcome
     again = _examined(replace(job, settings=replace(job.settings, points=SMALL)))
