@@ -51,7 +51,7 @@ PARTS: Final = (
     Part("rules.md", "catalogue", "intent_np.documentation.rules:catalogue"),
     Part("passes.md", "passes", "intent_np.documentation.passes:pass_table", ("kernels", "specs/small_programs.py")),
     Part("../README.md", "softmax", TRITON, ("kernels/softmax.py:softmax",)),
-    Part("tickets.md", "sum_all", TRITON, ("kernels/reductions.py:sum_all",)),
+    Part("tickets.md", "sum_all", TRITON, ("benchmarks/cases.py:sum_all",)),
     *(Part("generated.md", place.partition(":")[2], TRITON, (place,)) for place in SHOWN),
     *(Part(f"{name}.md", "grammar", "intent_np.documentation.grammar:grammar", (name,)) for name in (*LEVELS, "plan")),
 )
