@@ -8,14 +8,16 @@ from intent_np.passes import narrow_ranges
 from intent_np.passes.pipeline import PIPELINE
 from intent_np.rules.rule_set import active
 from intent_np.rules.tables import BUILTIN
-from intent_np.testing.mutants import pass_mutants, rule_mutants
+from intent_np.testing.mutants import Witness, mutants, pass_mutants, rule_mutants, witnesses
 from intent_np.testing.mutants.campaign import Campaign, summary
 from intent_np.testing.mutants.hunt import DIFFERS, hunt, is_right, look, reaching
 from intent_np.testing.mutants.passes import NO_MEANING
 from intent_np.testing.mutants.reach import reach
+from intent_np.testing.mutants.reasons import NO_MUTANT
 from intent_np.testing.mutants.rules import mutated
 from intent_np.testing.mutants.source import Mutant
 from intent_np.testing.mutants.suite import Trial
+from intent_np.testing.mutants.witnesses import key
 
 RULES = rule_mutants(None)
 
@@ -36,6 +38,42 @@ def test_every_guard_and_every_module_of_passes_has_candidates() -> None:
     modules = {p.module.rpartition(".")[2] for p in PIPELINE} - set(NO_MEANING)
     assert modules <= {m.name.partition(".")[0] for m in pass_mutants(1)}
     assert len(names) == len(RULES)
+
+
+def test_each_mutant_has_a_witness_and_each_guard_and_pass_a_mutant() -> None:
+    found = mutants()
+    known = {w.key for w in witnesses()}
+    assert len(found) >= 200
+    assert len(found) >= 0.97 * len(known), "passes have changed: python -m benchmarks.mutants --search"
+    places = {m.name.partition(":")[0] for m in found}
+    assert {p.module.rpartition(".")[2] for p in PIPELINE} <= {p.partition(".")[0] for p in places} | set(NO_MUTANT)
+    for r in BUILTIN.rules:
+        own = [m.kind for m in found if m.name.startswith(f"rule {r.name}:")]
+        assert len(own) <= 3
+        for i in range(len(r.when)):
+            guard = f"guard {i + 1}"
+            assert any(guard in kind for kind in own) or f"rule {r.name} {guard}" in NO_MUTANT, f"{r.name}, {guard}"
+
+
+def shown(witness: Witness) -> bool:
+    """Whether a witness shows its mutant to be wrong: programs of their languages, and another result."""
+    known = {witness.key}
+    found = [*pass_mutants(None, lambda name, change: key(name, change) in known), *RULES]
+    mutant = next((m for m in found if key(m.name, m.change) == witness.key), None)
+    seen = look(mutant, Trial(witness.trial))[0] if mutant else None
+    return seen is not None and seen.how == DIFFERS and is_right(seen)
+
+
+def test_some_witnesses_show_what_they_do() -> None:
+    every = witnesses()
+    some = [every[(i * len(every) + 1) // 6] for i in range(6)]
+    assert sum(map(shown, some)) >= 5, "passes have changed: python -m benchmarks.mutants --search"
+
+
+@pytest.mark.slow
+def test_every_witness_shows_what_it_does() -> None:
+    missing = [w.name for w in witnesses() if not shown(w)]
+    assert len(missing) <= 0.03 * len(witnesses()), missing
 
 
 def test_a_mutant_is_in_force_for_a_while_and_no_longer() -> None:

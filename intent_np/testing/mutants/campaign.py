@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,8 +34,8 @@ from .witnesses import Witness, key, write
 
 COUNT: Final = 2000
 """Random kernels of a measurement, from number 0 on; those of a search are behind them."""
-SEARCHED: Final = 300
-KERNELS: Final = 5
+SEARCHED: Final = 200
+KERNELS: Final = 4
 """Kernels of each rule over scalars, for the search."""
 OF_A_RULE: Final = 3
 """Mutants of a rule at most."""
@@ -43,8 +44,9 @@ OF_A_MODULE: Final = 4
 CANDIDATES: Final = 10
 EXPLORING: Final = 60.0
 SEARCHING: Final = 10.0
+TRIED: Final = 30
 HUNTING: Final = 90.0
-"""Seconds of a trial's exploration, of the search for a witness, and of a hunt."""
+"""Seconds of the exploration of a trial, of the search for a witness (in so many trials), and of a hunt."""
 
 
 class Campaign:
@@ -70,6 +72,7 @@ class Campaign:
         missing = [n for n in names if n not in known]
         began = time.monotonic()
         _share["end"] = self.end
+        _warm()
         with multiprocessing.get_context("fork").Pool(self.jobs) as pool:
             for name, found in pool.imap_unordered(_explored, missing, 4):
                 if found != LATE:
@@ -92,6 +95,7 @@ class Campaign:
         """Hold mutants against trials; those that the journal has are not held again.  `chosen` may wait for what has
         been found, so few are taken at once."""
         done = self.done(part)
+        _warm()
         _share.update(trials=trials, kept=self.kept, part=part)
         pool = multiprocessing.get_context("fork").Pool(self.jobs, _ready)
         running: list[tuple[Mutant, Any]] = []
@@ -190,6 +194,16 @@ def _number(mutant: Mutant) -> int:
     return int(_share["numbers"][id(mutant)])
 
 
+@cache
+def _warm() -> None:
+    """Load what every trial needs, once for all forks."""
+    trial = Trial("rule max-nested 0")
+    reach(trial)
+    made = trial.compiled(check=True)
+    for call in trial.calls():
+        trial.machine(made, call)
+
+
 LATE: Final = "no time was left"
 
 
@@ -215,7 +229,8 @@ def _hunted(number: int, seconds: float, wanted: str) -> tuple[Hunted, float]:
         _ready()
     mutant: Mutant = _share["mutants"][number]
     began = time.monotonic()
-    found = hunt(mutant, reaching(mutant, _share["trials"]), seconds, _share["kept"], wanted)
+    near = reaching(mutant, _share["trials"])
+    found = hunt(mutant, near[:TRIED] if wanted else near, seconds, _share["kept"], wanted)
     if found.seen is None and _share["part"] == "suite" and mutant.name.startswith("rule "):
         found = _by_rules(mutant, found)
     return found, time.monotonic() - began

@@ -32,6 +32,8 @@ HANGS: Final = "hangs"
 TRIAL: Final = 20
 """Seconds after which a trial hangs."""
 MEMORY: Final = 6 * 2**30
+WEAKER: Final = 3
+"""After so many trials that see something else than what is wanted, the search is given up."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,9 @@ def hunt(mutant: Mutant, near: Sequence[Reach], seconds: float, kept: Path | Non
         tried += count
         if seen is not None:
             weaker = seen
-            if (not wanted or seen.how == wanted) and is_right(seen, kept):
+            if wanted and seen.how != wanted:
+                break
+            if is_right(seen, kept):
                 return Hunted(seen, tried, len(near), changed)
     found = weaker if wanted else None
     return Hunted(found, tried, len(near), changed)
@@ -98,7 +102,7 @@ def hunt(mutant: Mutant, near: Sequence[Reach], seconds: float, kept: Path | Non
 def _until_seen(mutant: Mutant, near: Sequence[Reach], seconds: float, kept: Path | None, wanted: str) -> Any:
     """In a process of its own: the first that is seen, after how many trials, of which so many give other programs."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    began, changed, weaker = time.monotonic(), 0, None
+    began, changed, weaker, others = time.monotonic(), 0, None, 0
     for i, one in enumerate(near):
         trial = Trial(one.name)
         try:
@@ -112,8 +116,8 @@ def _until_seen(mutant: Mutant, near: Sequence[Reach], seconds: float, kept: Pat
         if seen is not None:
             if not wanted or seen.how == wanted:
                 return seen, i + 1, changed
-            weaker = seen
-        if time.monotonic() - began > seconds:
+            weaker, others = seen, others + 1
+        if time.monotonic() - began > seconds or others == WEAKER:
             return weaker, i + 1, changed
     return weaker, len(near), changed
 
