@@ -156,14 +156,14 @@ def coordinates(block: Block, rules: Sequence[Rule] = ()) -> None:
     shape: list[Extent] = []
     limits = [0, 1]
     for place in ("[:, None]", "[None, :]"):
-        low, size, step = c.choice((0, 0, 0, 1, 2, 4)), c.choice((1, 2, 3, 4, 5, 8)), c.choice((1, 1, 1, 2, 4))
+        low, size, step = c.choice((0, 0, 0, 1, 2, 4, -2, -3)), c.choice((1, 2, 3, 4, 5, 8)), c.choice((1, 1, 1, 2, 4))
         if not names or c.chance(75):
             code, extent = f"I.domain({low}, {low + size * step}{f', {step}' if step > 1 else ''})", number(size)
             limits += [low, low + (size - 1) * step]
         else:
             code, extent = "I.domain(0, N)", Extent("N")
         names.append(block.bind(f"I.indices({code})", Type("index", (extent,)), True) + place)
-        if low and not extent.name:
+        if low > 0 and not extent.name:
             positive.append(names[-1])
         shape.append(extent)
     near = sorted({n + d for n in limits for d in (-1, 0, 1)} | {2, 4, 8, -2})

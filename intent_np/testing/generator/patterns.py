@@ -55,13 +55,13 @@ class Instance:
             raise MisfitError
 
     def spelled(self, e: Expr) -> tuple[str, str]:
-        c, parts = self.choices, self.parts
+        parts = self.parts
         match e.head:
             case "var":
                 return self.variable(*e.args)
             case "literal":
                 known = [k for k in parts.constants if e.args[0] not in self.divisors or parts.divides(k)]
-                return self.once(e.args[0], lambda: (c.choice(known), parts.dtype))
+                return self.once(e.args[0], lambda: (self.constant(known), parts.dtype))
             case "const":
                 v = e.args[0]
                 return (str(v), "bool") if isinstance(v, bool) else (number(v), parts.dtype)
@@ -112,6 +112,15 @@ class Instance:
             ), parts.dtype
 
         return self.once(name, drawn)
+
+    def constant(self, known: list[str]) -> str:
+        """One of some constants: often one that there is already, or a negative one."""
+        c = self.choices
+        again = [t for t, _ in self.bound.values() if t in known]
+        negative = [k for k in known if "-" in k]
+        if again and c.chance(15):
+            return again[-1]
+        return c.choice(negative) if negative and c.chance(20) else c.choice(known)
 
     def element(self) -> tuple[str, str]:
         known = [d for d in dict.fromkeys(self.parts.block.writer.dtypes) if d != "bool"]

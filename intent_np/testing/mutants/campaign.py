@@ -30,11 +30,11 @@ from .reach import Reach, reach
 from .rules import mutated, rule_mutants
 from .source import Mutant
 from .suite import Trial, corpus
-from .witnesses import Witness, key, write
+from .witnesses import Witness, key, text_of, write
 
 COUNT: Final = 2000
 """Random kernels of a measurement, from number 0 on; those of a search are behind them."""
-SEARCHED: Final = 200
+SEARCHED: Final = 160
 KERNELS: Final = 4
 """Kernels of each rule over scalars, for the search."""
 OF_A_RULE: Final = 3
@@ -121,6 +121,8 @@ class Campaign:
                         "change": mutant.change,
                         **_told(result.get()),
                     }
+                    if wanted and line["how"] == wanted:
+                        line["text"] = text_of(line["trial"])
                     if line["complete"] or line["seconds"] >= 0.9 * seconds:
                         self.journal.add(line)
                     self.progress(
@@ -138,22 +140,23 @@ class Campaign:
 
     def search(self) -> dict[str, Any]:
         """Look for witnesses of candidates, and write them down; those that are known stay, if they still are so."""
-        scalar = [r.name for t in BUILTIN.tables if t.language is None for r in t.rules]
+        scalar = [
+            r.name for t in BUILTIN.tables if t.language is None for r in t.rules if self._lacks(f"rule {r.name}")
+        ]
         names = [*corpus(), *(f"rule {r} {i}" for r in scalar for i in range(KERNELS))]
         names += [f"random {i}" for i in range(COUNT, COUNT + SEARCHED)]
         trials = list(self.explored(names).values())
         wrong: dict[str, list[Mutant]] = {}
-        found: list[Witness] = []
+        found: list[tuple[Witness, str]] = []
         several = {w: _candidates_of(w) for w in _owners()}
         _numbered([m for each in several.values() for m in each])
         for mutant, line in self.hunted("witness", _in_rounds(several, wrong), trials, SEARCHING, DIFFERS):
             if line["how"] == DIFFERS:
                 wrong.setdefault(_owner(mutant), []).append(mutant)
-                found.append(
-                    Witness(mutant.name, mutant.change, *(line[n] for n in ("trial", "call", "oracle", "what")))
-                )
+                seen = (str(line[n]) for n in ("trial", "call", "oracle", "what"))
+                found.append((Witness(mutant.name, mutant.change, *seen), str(line["text"])))
         chosen = {key(m.name, m.change) for each in wrong.values() for m in _best(each)}
-        write(w for w in found if w.key in chosen)
+        write((w, text) for w, text in found if w.key in chosen)
         without = [o for o in several if o not in wrong]
         return {
             "candidates": sum(map(len, several.values())),
@@ -161,6 +164,14 @@ class Campaign:
             "kept": len(chosen),
             "without": without,
         }
+
+    def _lacks(self, owner: str) -> bool:
+        """Whether the journal leaves something to be found of a rule."""
+        done = self.done("witness")
+        every = _candidates_of(owner) if owner in _owners() else []
+        wrong = [m for m in every if done.get(key(m.name, m.change), {}).get("how") == DIFFERS]
+        rest = [m for m in every if key(m.name, m.change) not in done]
+        return any(_needed(owner, m, wrong) for m in rest)
 
     # ---- a measurement
 

@@ -63,13 +63,14 @@ class Hunted:
 
 
 def reaching(mutant: Mutant, trials: Sequence[Reach]) -> list[Reach]:
-    """The trials in which the mutant may make a difference, quick ones first."""
+    """The trials in which the mutant may make a difference: those of its rule and quick ones first."""
+    name = ""
     if mutant.name.startswith("rule "):
         name = mutant.name.removeprefix("rule ").partition(":")[0]
         near = [t for t in trials if name in (t.occurs if "guard" in mutant.kind else t.fired)]
     else:
         near = [t for t in trials if t.runs(*mutant.place)]
-    return sorted(near, key=lambda t: t.seconds)
+    return sorted(near, key=lambda t: (not name or not t.name.startswith(f"rule {name} "), t.seconds))
 
 
 def hunt(mutant: Mutant, near: Sequence[Reach], seconds: float, kept: Path | None = None, wanted: str = "") -> Hunted:

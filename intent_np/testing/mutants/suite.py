@@ -69,7 +69,7 @@ class Trial:
             return random_kernel(int(rest)).kernel, {}, CompileOptions(), TURNS[int(rest) % len(TURNS)]
         if self.name.startswith(KEPT):
             number = int(self.name.rpartition(" ")[2])
-            which = TURNS[number % len(TURNS)] if rest.startswith("random") else "small blocks"
+            which = TURNS[number % len(TURNS)] if " random " in self.name else "small blocks"
             return executed(kernel_text(self.name), f"<{self.name}>"), {}, CompileOptions(), which
         if kind == "rule":
             return _of_rule(rest), {}, CompileOptions(), "small blocks"

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,27 +54,34 @@ def kernel_text(trial: str) -> str:
     return str(_file()["kernels"][trial])
 
 
-def write(found: Iterable[Witness]) -> None:
-    """Keep these witnesses, and the kernels that they need."""
+def text_of(trial: str) -> str:
+    """The text of the kernel of a trial, as it is made now; empty for one of the corpus."""
     from ...rules.tables import BUILTIN
     from ..generator import random_kernel
     from ..generator.algebra import of_rule
 
+    kind, _, rest = trial.partition(" ")
+    if trial.startswith(KEPT):
+        return kernel_text(trial)
+    if kind == "random":
+        return random_kernel(int(rest)).source
+    if kind != "rule":
+        return ""
+    name, _, number = rest.rpartition(" ")
+    return of_rule(BUILTIN.rule(name), int(number))
+
+
+def write(found: Iterable[tuple[Witness, str]]) -> None:
+    """Keep these witnesses, with the texts of their kernels."""
     kernels: dict[str, str] = {}
     kept = []
-    for w in sorted(found, key=lambda w: (w.name, w.change)):
-        kind, _, rest = w.trial.partition(" ")
+    for w, text in sorted(found, key=lambda pair: pair[0].key):
         trial = w.trial
-        if kind in ("random", "rule"):
-            trial = KEPT + w.trial
-            if kind == "random":
-                kernels[trial] = random_kernel(int(rest)).source
-            else:
-                name, _, number = rest.rpartition(" ")
-                kernels[trial] = of_rule(BUILTIN.rule(name), int(number))
-        elif w.trial.startswith(KEPT):
-            kernels[trial] = kernel_text(trial)
-        kept.append(asdict(Witness(w.name, w.change, trial, w.call, w.oracle, w.what)))
+        if text and not trial.startswith(KEPT):
+            trial = f"{KEPT}{sha256(text.encode()).hexdigest()[:4]} {trial}"
+        if text:
+            kernels[trial] = text
+        kept.append({**asdict(w), "trial": trial})
     whole = {"mutants": kept, "kernels": dict(sorted(kernels.items()))}
     FILE.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n")
     _file.cache_clear()
