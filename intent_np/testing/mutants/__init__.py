@@ -21,5 +21,7 @@ def mutants() -> list[Mutant]:
     """The mutants that a witness has shown to be wrong: a kernel and a call whose results they change.
     `python -m benchmarks.mutants --search` looks for witnesses."""
     known = {w.key for w in witnesses()}
-    rules = [m for m in rule_mutants(None) if key(m.name, m.change) in known]
-    return [*pass_mutants(None, lambda name, change: key(name, change) in known), *rules]
+    found = {key(m.name, m.change): m for m in rule_mutants(None)[::-1]}
+    passes = pass_mutants(None, lambda name, change: key(name, change) in known)[::-1]
+    found |= {key(m.name, m.change): m for m in passes}
+    return [m for k, m in reversed(found.items()) if k in known]

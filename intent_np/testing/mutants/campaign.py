@@ -30,21 +30,21 @@ from .reach import Reach, reach
 from .rules import mutated, rule_mutants
 from .source import Mutant
 from .suite import Trial, corpus
-from .witnesses import Witness, key, text_of, write
+from .witnesses import Witness, key, text_of, witnesses, write
 
 COUNT: Final = 2000
 """Random kernels of a measurement, from number 0 on; those of a search are behind them."""
-SEARCHED: Final = 160
+SEARCHED: Final = 300
 KERNELS: Final = 4
 """Kernels of each rule over scalars, for the search."""
 OF_A_RULE: Final = 3
 """Mutants of a rule at most."""
-OF_A_MODULE: Final = 4
+OF_A_MODULE: Final = 3
 """Mutants of a module of passes, of so many candidates at most:"""
-CANDIDATES: Final = 10
+CANDIDATES: Final = 14
 EXPLORING: Final = 60.0
-SEARCHING: Final = 10.0
-TRIED: Final = 30
+SEARCHING: Final = 8.0
+TRIED: Final = 25
 HUNTING: Final = 90.0
 """Seconds of the exploration of a trial, of the search for a witness (in so many trials), and of a hunt."""
 
@@ -139,16 +139,18 @@ class Campaign:
     # ---- a search
 
     def search(self) -> dict[str, Any]:
-        """Look for witnesses of candidates, and write them down; those that are known stay, if they still are so."""
-        scalar = [
-            r.name for t in BUILTIN.tables if t.language is None for r in t.rules if self._lacks(f"rule {r.name}")
-        ]
+        """Look for witnesses where there are too few, and write them down beside those that are known."""
+        wrong: dict[str, list[Mutant]] = {}
+        for m in mutants():
+            wrong.setdefault(_owner(m), []).append(m)
+        present = {key(m.name, m.change) for each in wrong.values() for m in each}
+        found = [(w, text_of(w.trial)) for w in witnesses() if w.key in present]
+        several = {o: [m for m in each if key(m.name, m.change) not in present] for o, each in _candidates().items()}
+        lacking = {o for o, each in several.items() if any(_needed(o, m, wrong.get(o, [])) for m in each)}
+        scalar = [r.name for t in BUILTIN.tables if t.language is None for r in t.rules if f"rule {r.name}" in lacking]
         names = [*corpus(), *(f"rule {r} {i}" for r in scalar for i in range(KERNELS))]
         names += [f"random {i}" for i in range(COUNT, COUNT + SEARCHED)]
         trials = list(self.explored(names).values())
-        wrong: dict[str, list[Mutant]] = {}
-        found: list[tuple[Witness, str]] = []
-        several = {w: _candidates_of(w) for w in _owners()}
         _numbered([m for each in several.values() for m in each])
         for mutant, line in self.hunted("witness", _in_rounds(several, wrong), trials, SEARCHING, DIFFERS):
             if line["how"] == DIFFERS:
@@ -164,14 +166,6 @@ class Campaign:
             "kept": len(chosen),
             "without": without,
         }
-
-    def _lacks(self, owner: str) -> bool:
-        """Whether the journal leaves something to be found of a rule."""
-        done = self.done("witness")
-        every = _candidates_of(owner) if owner in _owners() else []
-        wrong = [m for m in every if done.get(key(m.name, m.change), {}).get("how") == DIFFERS]
-        rest = [m for m in every if key(m.name, m.change) not in done]
-        return any(_needed(owner, m, wrong) for m in rest)
 
     # ---- a measurement
 
@@ -283,20 +277,13 @@ def _owner(mutant: Mutant) -> str:
     return place if place.startswith("rule ") else place.partition(".")[0]
 
 
-_every: dict[str, list[Mutant]] = {}
-
-
-def _owners() -> list[str]:
-    if not _every:
-        for m in [*rule_mutants(None), *pass_mutants(CANDIDATES)]:
-            _every.setdefault(_owner(m), []).append(m)
-    return list(_every)
-
-
-def _candidates_of(owner: str) -> list[Mutant]:
-    """Known ones first."""
-    known = {key(m.name, m.change) for m in mutants()}
-    return sorted(_every[owner], key=lambda m: key(m.name, m.change) not in known)
+@cache
+def _candidates() -> dict[str, list[Mutant]]:
+    """What may be wrong, by rule and module."""
+    found: dict[str, list[Mutant]] = {}
+    for m in [*rule_mutants(None), *pass_mutants(CANDIDATES)]:
+        found.setdefault(_owner(m), []).append(m)
+    return found
 
 
 def _in_rounds(several: dict[str, list[Mutant]], wrong: dict[str, list[Mutant]]) -> Iterator[Mutant]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import hashlib
 import pkgutil
 import types
@@ -27,6 +28,13 @@ NO_MEANING: Final = {
 """Modules that decide nothing about results, and why."""
 
 
+FIRST: Final = {
+    "lost mask": 0, "wrong bound": 0, "wrong operator": 1, "swapped operands": 2, "dropped condition": 2,
+    "wrong comparison": 3, "dropped statement": 4, "off by one": 4, "forgotten pass": 9,
+}  # fmt: skip
+"""Kinds that give programs, and other ones, go before those that mostly crash or change nothing."""
+
+
 def pass_mutants(of_each: int | None, wanted: Callable[[str, str], bool] = lambda name, change: True) -> list[Mutant]:
     """So many mutants of each module that shapes programs, or all; those that are `wanted` by name and change."""
     found = []
@@ -44,7 +52,9 @@ def _of_module(module: types.ModuleType, most: int | None, wanted: Callable[[str
     functions: Counter[str] = Counter()
     chosen: list[Mutant] = []
     while every and (most is None or len(chosen) < most):
-        best = min(every, key=lambda c: (functions[c.qualified] + 2 * kinds[c.site.kind], _hash(c.name)))
+        best = min(
+            every, key=lambda c: (functions[c.qualified] + 2 * kinds[c.site.kind] + FIRST[c.site.kind], _hash(c.name))
+        )
         every.remove(best)
         if (made := _made(module, tree, best)) is not None:
             kinds[made.kind] += 1
@@ -68,6 +78,9 @@ def _made(module: types.ModuleType, tree: ast.Module, chosen: _Candidate) -> Mut
     alive = living(module, chosen.qualified)
     code = compiled(module, tree, chosen.function, chosen.site.edit)
     if alive is None or code is None or code.co_freevars != alive.__code__.co_freevars:
+        return None
+    known = {*alive.__globals__, *dir(builtins), *alive.__code__.co_names}
+    if not set(code.co_names) <= known:  # a name that the module does not have
         return None
     place = (str(module.__file__), *chosen.site.lines)
     return Mutant(chosen.name, chosen.site.kind, chosen.site.before, with_code(alive, code), place)
