@@ -6,10 +6,15 @@ READY := $(VENV)/.ready
 OUT   ?= out
 JOBS  ?= 2
 
-.PHONY: demo test test-slow lint format specs lock clean
+.PHONY: demo cubins test test-slow lint format specs lock clean
 
 demo: $(READY)  ## compile every kernel of the corpus, verify it, write $(OUT)/index.html
 	$(BIN)/intent-np build kernels --target sm_90 --out $(OUT) --jobs $(JOBS) --verify
+
+cubins: $(READY)  ## compile every kernel of the corpus for each architecture; needs no GPU
+	for target in sm_80 sm_90 sm_100; do \
+	  $(BIN)/intent-np build kernels --target $$target --out $(OUT)/$$target --jobs $(JOBS) || exit 1; \
+	done
 
 test: lint  ## what CI runs
 	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
