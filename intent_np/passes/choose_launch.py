@@ -32,6 +32,9 @@ SHARED = 227 * 1024
 LAYOUTS = 27 * 1024
 """Bytes of it that the stages of a loop leave to conversions of layouts."""
 
+FILE = 65536
+"""Registers of a processor."""
+
 STAGES = 4
 """More loads in flight than this have not paid, but where a product is small: then its operands are all that counts."""
 
@@ -80,8 +83,9 @@ def choose_launch(function: Function, *, num_warps: int = 0, num_stages: int = 0
     facts = gather(function)
     most = num_stages or stages(facts, buffers(facts, function.target))
     chosen = num_warps or function.num_warps or warps(facts)
-    kept = function.registers if chosen == function.num_warps else 0
-    return replace(function, num_warps=chosen, num_stages=most, registers=registers or kept)  # type: ignore[no-any-return]
+    wanted = registers or (function.registers if chosen == function.num_warps else 0)
+    limit = min(wanted, FILE // (32 * chosen) // 8 * 8)  # what an instance of so many threads can have
+    return replace(function, num_warps=chosen, num_stages=most, registers=limit)  # type: ignore[no-any-return]
 
 
 def buffers(f: Facts, target: Target | None) -> int:

@@ -32,8 +32,8 @@ issue:     instructions of lanes
 special:   uses of the special-function unit
 branches:  operations of two cases, through both of which a warp goes, with nothing else to issue meanwhile
 tensor:    floating-point operations of tensor cores
-waits:     iterations, each of which waits for what it loads
-arrivals:  those of them that wait for memory, not for a cache
+waits:     iterations: each waits for what it loads, unless a cache holds it
+arrivals:  those that visit something first, and so wait for memory in any case
 barriers:  reductions across lanes, and other meetings of an instance's warps
 """
 
@@ -115,7 +115,7 @@ def seconds(work: Sequence[float], launch: Launch, processors: int, c: Mapping[s
     waits = max(0.0, work[WAITS])
     first = min(waits, work[ARRIVALS])
     arrivals = first + lost * (waits - first)
-    chain = waits * c["wait"] + arrivals * c["arrival"] + (work[L2] + near) / c["draw"]
+    chain = arrivals * c["arrival"] + (work[L2] + near) / c["draw"]
     chain += work[BARRIERS] * (c["barrier"] + c["meeting"] * launch.warps)
     if launch.tensor:  # all warps of the one instance wait for the product; what is kept beside it is not under way
         units[-1] += (chain / n) * each + (1 + lost) * work[STREAMED] / c["memory"]

@@ -33,12 +33,14 @@ def registers(search: Search, pick: Pick, point: Point) -> float:
         return float(c["tensor"])
     nodes = list(_picked(search, pick))
     if not point.loops:
-        loads = [d for n in nodes if (d := _loaded(search, n))]
-        largest = max((point.fragment(d) for d in loads), default=1) / point.threads
-        wide = sum(point.fragment(d) >= largest * point.threads for d in loads)
+        loads = {n: d for n in nodes if (d := _loaded(search, n))}
+        largest = max((point.fragment(d) for d in loads.values()), default=1) / point.threads
+        full = [n for n, d in loads.items() if point.fragment(d) >= largest * point.threads]
+        wide = len(full)
         live = c["live"] * _live(search, pick, point) + c["operand"] * max(0, wide - 1)
         dear = any(n.op == "XUn" and n.literals[0] in FUNCTIONS for n in nodes)
-        return float(c["straight"] + c["function"] * dear + (c["passing"] + live) * largest)
+        arrived = c["arrived"] + sum(_words(search, n) for n in full)  # all loads stand in front of what reduces them
+        return float(c["straight"] + c["function"] * dear + max(c["passing"] + live, arrived) * largest)
     return max((_loop(search, nodes, p, point) for p, path in point.paths.items() if path), default=float(c["loop"]))
 
 
@@ -91,6 +93,11 @@ def _live(search: Search, pick: Pick, point: Point) -> int:
         for k in n.classes:
             used.setdefault(k, []).append(level[c] - 1 if n.op == "XHold" else born)
     return max(cut.values(), default=0)
+
+
+def _words(search: Search, n: Node) -> float:
+    """Registers of an element of what is read."""
+    return max(search.s.leaves[i].type.bytes for i in search.s.reads(n.literals[0])) / 4  # type: ignore[union-attr]
 
 
 def _loaded(search: Search, n: Node) -> int:

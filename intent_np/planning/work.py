@@ -95,7 +95,7 @@ class Point:
             return float(c["tensor"])
         if self.loops:
             return float(c["loop"] + (c["carried"] + c["worked on"] + c["loaded"]) * elements)
-        return float(c["straight"] + (c["passing"] + c["live"]) * elements)
+        return float(c["straight"] + (1 + c["arrived"]) * elements)
 
     def _shared(self) -> float:
         """Bytes that all instances read."""
@@ -142,6 +142,24 @@ class Point:
         table = self.costs["issue"]
         return float(table.get(op, table["other"]))
 
+    def batched(self, d: int) -> bool:
+        """Whether the loads of several iterations of the first visit are under way at once: a loop is unrolled that
+        loads from one view, and has neither branches nor a combination of several instructions."""
+        views = {
+            t.view.name for t, e in zip(self.s.leaves, self.s.lanes, strict=True) if isinstance(t, Load) and e == d
+        }
+        return len(views) == 1 and not any(
+            isinstance(t, Reduce) and len(t.values) > 1 or isinstance(t, Apply) and t.op.name in self.costs["branches"]
+            for t in walk(*self.s.problem.stores)
+        )
+
+    def combining(self, combine: str, axis: int) -> float:
+        """Instructions of a lane to combine two members."""
+        if combine in self.costs["issue"]:
+            return self.issue(combine)
+        bodies = self.s.combines[combine, axis].combine.bodies
+        return sum(self.issue(x.op.name) for x in walk(*bodies) if isinstance(x, Apply))
+
 
 def _leaf(p: Point, w: Work, leaf: int, place: int) -> None:
     t, d = p.s.leaves[leaf], p.s.lanes[leaf]
@@ -179,7 +197,8 @@ def _touch(p: Point, w: Work, view: str, d: int, size: int) -> None:
 def _arrival(p: Point, w: Work, d: int) -> None:
     """The iterations of the first visit: what varies alike arrives together."""
     if d & p.space and d & p.frame.looped:
-        w[ARRIVALS] = p.instances * math.prod(t for i, t in enumerate(p.trips) if (d & p.frame.looped) >> i & 1)
+        n = p.instances * math.prod(t for i, t in enumerate(p.trips) if (d & p.frame.looped) >> i & 1)
+        w[ARRIVALS] = n / (BATCH if p.batched(d) else 1)
 
 
 def _pointwise(p: Point, w: Work, op: str, d: int, place: int) -> None:
@@ -192,30 +211,40 @@ def _pointwise(p: Point, w: Work, op: str, d: int, place: int) -> None:
 def _hold(p: Point, w: Work, combine: str, axis: int, d: int, place: int) -> None:
     if _product(p, w, combine, axis, d, place):
         return
-    w[ISSUE] = p.lanes(d, place) * p.issue(combine)
-    _across(p, w, p.runs(d & ~(1 << axis), place))
+    each = p.combining(combine, axis)
+    w[ISSUE] = p.lanes(d, place) * each
+    _across(p, w, p.runs(d & ~(1 << axis), place), each)
 
 
 def _scan(p: Point, w: Work, combine: str, axis: int, d: int, place: int) -> None:
     """Steps of doubling distance between lanes, and the prefix before the block, which a loop carries."""
-    w[ISSUE] = p.lanes(d, place) * p.issue("scan")
+    w[ISSUE] = p.lanes(d, place) * p.issue("scan") * max(1.0, p.combining(combine, axis))
     _across(p, w, p.runs(d, place))
 
 
 def _fold(p: Point, w: Work, combine: str, axis: int, d: int, body: int) -> None:
-    """Lane by lane in the loop; once across lanes behind it."""
+    """Lane by lane in the loop, once across lanes behind it; what has several components, in each iteration."""
     if _product(p, w, combine, axis, d, body):
         return
-    w[ISSUE] = p.lanes(d, body) * p.issue(combine)
+    each = p.combining(combine, axis)
+    w[ISSUE] = p.lanes(d, body) * each
     around = p.paths[body][:-1]
-    _across(p, w, p.instances * math.prod(p.trips[a] for a, _ in around))
+    alone = len(p.s.combines[combine, axis].values) == 1  # what has several components is combined in each iteration
+    _across(p, w, p.instances * math.prod(p.trips[a] for a, _ in around) if alone else p.iterations(body), each)
 
 
-def _across(p: Point, w: Work, times: int) -> None:
-    """Reductions across lanes: shuffles in each warp, and a meeting of the warps; those of a product's rows need none,
-    for each warp has rows of its own."""
+BATCH = 4
+"""Iterations of a short loop that are unrolled together."""
+
+STEPS = 10
+"""Of a reduction across lanes: in a warp, and among warps."""
+
+
+def _across(p: Point, w: Work, times: int, each: float = 1) -> None:
+    """Reductions across lanes: shuffles in each warp, and a meeting of the warps, with `each` instructions to combine
+    two; those of a product's rows need none, for each warp has rows of its own."""
     if not p.tensor:
-        w[ISSUE] += times * p.issue("reduction") * p.threads
+        w[ISSUE] += times * (p.issue("reduction") + STEPS * max(0.0, each - 1)) * p.threads
         w[BARRIERS] += times
 
 
@@ -230,6 +259,8 @@ def _product(p: Point, w: Work, combine: str, axis: int, d: int, place: int) -> 
 
 
 def _top(p: Point, w: Work, axis: int, d: int, body: int) -> None:
+    if p.batched(d):  # the warps meet in each iteration, so that it is not
+        w[ARRIVALS] = p.iterations(body) * (1 - 1 / BATCH)
     w[ISSUE] = p.lanes(d, body) * p.issue("top")
     _across(p, w, p.iterations(body))
 
