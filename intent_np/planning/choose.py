@@ -45,8 +45,8 @@ ROWS = 4096
 
 WARPS = (1, 2, 4, 8, 16, 32)
 FEWEST, MOST = 4, 32
-"""Elements of the largest fragment that a thread has: fewer leave it idle; with more, the few warps that fit a processor
-have too little to do while others wait (rms_norm of rows of 32768 takes .088 ms with 64 elements, .074 with 32)."""
+"""Elements of the largest fragment that a thread has: fewer leave it idle; with more, too few warps fit a processor to
+have something to do while others wait (rms_norm of rows of 32768 takes .088 ms with 64 elements, .074 with 32)."""
 
 
 class Alternative(NamedTuple):
