@@ -109,7 +109,8 @@ class _Neutral:
         t = node(t)
         if is_op(t, "select") and isinstance(t.args[2], Const):
             p, v, c = t.args
-            needed = [q for q in conjuncts(p) if _where_false(v, q) is not c]
+            inside = set(walk(v))  # where a condition isn't in it, a value is the same where that is false
+            needed = [q for q in conjuncts(p) if q not in inside or _where_false(v, q) is not c]
             if not needed and (conjuncts(p)):
                 return v
             if len(needed) < len(conjuncts(p)):

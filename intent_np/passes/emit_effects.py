@@ -13,7 +13,7 @@ from ..errors import error
 from ..rules.facts import at_most
 from ..rules.simplify import node
 from ..terms.blocked import Base, BlockedProgram, Loop, Perform, Point, Segment, scoped
-from ..terms.core import arena, find, inherit, replace, walk
+from ..terms.core import arena, contains, find, inherit, replace, walk
 from ..terms.dtypes import index
 from ..terms.gpu import Broadcast, Fetch, For, Full, Let, Sync, Var, variable
 from ..terms.grouped import Last
@@ -123,15 +123,15 @@ class Effects(Values):
         if isinstance(e, Update):
             self._update(e)
             return
-        early = [i for i in e.index if not self.loads(i)]  # coordinates first, then loops, then what follows them
-        late = sorted((*e.index, e.value), key=lambda c: not self.behind_loop(c))
+        early = [i for i in e.index if not contains(i, Load)]  # coordinates first, then loops, then what follows them
+        late = sorted((*e.index, e.value), key=lambda c: not contains(c, Loop))
         parts = {c: self.emit(c) for c in (*early, *late)}
         valid = None if e.valid is None else self.emit(e.valid)
         self.scope.body.append(inherit(e, Store(e.view, tuple(parts[i] for i in e.index), parts[e.value], valid)))
 
     def _update(self, e: Update) -> None:
         """An update, over the fragments that it is performed over; what it finds has a name if anybody uses it."""
-        indices = sorted((*e.index, *e.operands), key=lambda c: not self.behind_loop(c))
+        indices = sorted((*e.index, *e.operands), key=lambda c: not contains(c, Loop))
         parts = {c: self.emit(c) for c in indices}
         valid = None if e.valid is None else self.emit(e.valid)
         over = tuple(a.size for a in e.over if not isinstance(a, Point))  # type: ignore[attr-defined]
@@ -148,7 +148,7 @@ class Effects(Values):
         """The loops whose results an effect or a loop only reads: they come before it."""
         loop = t.loop if isinstance(t, Perform) else t
         if not isinstance(loop, Loop):
-            return list(find(t, Loop)) if self.behind_loop(t) else []
+            return list(find(t, Loop)) if contains(t, Loop) else []
         return invariant_loops(loop)
 
     def loop(self, loop: Loop) -> None:

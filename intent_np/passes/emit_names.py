@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..terms.blocked import BlockedProgram, Loop
+from ..terms.blocked import BlockedProgram
 from ..terms.core import arena, find, inherit
 from ..terms.gpu import ContractInto, Let, Var, variable
 from ..terms.index import Extent, Physical, Stride, is_op
 from ..terms.normal import Contract, Coord, Load, Reduce, Scan, builtin_name
 from ..terms.text import reserved
-from .scopes import Below, Scope
+from .scopes import Scope
 
 PROGRAM = "program"
 """Names the number of an instance, where execution groups share a launch."""
@@ -26,7 +26,6 @@ class Naming:
         self.names = arena().names
         self.taken = {p.name for p in program.parameters} | {"pid", "grid", PROGRAM}  # type: ignore[attr-defined]
         self.taken |= {t.name for t in find(program, (Physical, Stride, Extent))}  # type: ignore[arg-type]
-        self.behind_loop, self.loads = Below(Loop), Below(Load)
         self.placed: dict[Any, Scope] = {}  # loops with effects
 
     def enter(self, effects: tuple[Any, ...]) -> Scope:

@@ -9,7 +9,7 @@ from abc import abstractmethod
 from typing import Any
 
 from ..terms.blocked import Base, BlockedProgram, Loop, Slice, Tile
-from ..terms.core import find, inherit
+from ..terms.core import contains, find, inherit
 from ..terms.dtypes import index
 from ..terms.gpu import Broadcast, ContractInto, Full, Range
 from ..terms.index import Apply, Physical, add, apply, is_const, is_op
@@ -102,7 +102,7 @@ class Values(Naming):
             start, product = pair
             return [product.left, product.right, start]
         # loops first: epilogue loads come behind them
-        return sorted(t.children(), key=lambda c: not self.behind_loop(c))
+        return sorted(t.children(), key=lambda c: not contains(c, Loop))
 
     def build(self, t: Any) -> Any:
         """The statement-level form of a term whose operands are emitted."""
@@ -137,7 +137,7 @@ class Values(Naming):
                 return Load(t.view, address, valid, integral(t.fill) if valid is not None else 0)
         if (pair := self._accumulated(t)) is not None and (into := self._accumulate(*pair)) is not None:
             return into
-        done = {c: self.emit(c) for c in sorted(t.children(), key=lambda c: not self.behind_loop(c))}
+        done = {c: self.emit(c) for c in sorted(t.children(), key=lambda c: not contains(c, Loop))}
         new = t.rebuild(done)
         return apply(new.op, *new.args) if isinstance(new, Apply) and new.op.arity < 0 else new
 

@@ -81,7 +81,7 @@ class _Uses:
             for s in _deep(line):
                 roots = expressions(s)
                 if s not in inside:
-                    inside[s] = inner(*roots)
+                    inside[s] = [t for t in inner(*roots) if _may_be_named(t) or any(map(_may_be_named, children(t)))]
                 if isinstance(s, (StoreAt, AtomicAt)):
                     self.masks.add(s.mask)
                 for e in roots:
@@ -100,7 +100,7 @@ class _Naming:
     def __init__(self, fresh: Names) -> None:
         self.fresh = fresh
         self.weights: dict[Any, int] = {}
-        self.inside: dict[Any, list[Any]] = {}  # the subexpressions of a line
+        self.inside: dict[Any, list[Any]] = {}  # the subexpressions of a line that matter
 
     def block(self, body: tuple[Any, ...]) -> tuple[Any, ...]:
         while (best := self._largest(body)) is not None:
@@ -133,10 +133,8 @@ class _Naming:
 
     def worth(self, e: Any, uses: int, mask: bool) -> bool:
         """Whether an expression with this many uses should have a name."""
-        if not isinstance(e, WORK) or not isinstance(e.type, Block):
+        if not _may_be_named(e):
             return False
-        if any(not isinstance(extent, Term) for extent in e.type.shape):
-            return False  # some of its positions only broadcast: the whole that it is part of may be worth a name
         if mask and self.weight(e) > LONG:
             return True
         costs = e.type.dtype.is_float or isinstance(e, (ReduceCall, ScanCall, HistogramCall, Dot, LoadAt))
@@ -147,6 +145,12 @@ class _Naming:
         if e not in self.weights:
             self.weights[e] = isinstance(e, WORK) + sum(self.weight(c) for c in children(e) if isinstance(c, Expr))
         return self.weights[e]
+
+
+def _may_be_named(e: Any) -> bool:
+    """Whether an expression is work on a block; where some positions only broadcast, the whole that it is part of may
+    be worth a name."""
+    return isinstance(e, WORK) and isinstance(e.type, Block) and all(isinstance(x, Term) for x in e.type.shape)
 
 
 def _movable(e: Any, body: tuple[Any, ...], lines: list[int]) -> bool:

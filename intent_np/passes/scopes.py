@@ -61,25 +61,6 @@ class Scope:
         return frozenset() if self.parent is None else self.parent.slices() | {self.slice}
 
 
-class Below:
-    """Whether a term of one class is below (or is) a term; remembered, so that all questions together are linear."""
-
-    def __init__(self, cls: type[Any]) -> None:
-        self.cls = cls
-        self.known: dict[Any, bool] = {}
-
-    def __call__(self, root: Any) -> bool:
-        stack = [root]
-        while root not in self.known:
-            t = stack[-1]
-            waiting = [c for c in t.children() if c not in self.known]
-            if waiting:
-                stack.extend(waiting)
-            else:
-                self.known[stack.pop()] = isinstance(t, self.cls) or any(self.known[c] for c in t.children())
-        return self.known[root]
-
-
 def uses(roots: tuple[Any, ...]) -> dict[Any, int]:
     """Uses of each term in one scope: a loop counts by its bounds, not by what it computes inside."""
     count: dict[Any, int] = {}

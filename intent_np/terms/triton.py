@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .core import Term, children, contains, find, term, walk
+from .core import Term, children, find, kinds_of, term, walk
 from .dtypes import DType, bool_
 from .index import Apply, Cast, Const, Extent, Param, Physical, Stride, Value
 from .language import Language
@@ -250,7 +250,10 @@ def inner(*roots: Term) -> list[Term]:
 
 def _outside_helpers(e: Term) -> tuple[Term, ...]:
     parts = children(e)
-    return tuple(c for c in parts if not isinstance(c, Helper)) if contains(e, Helper) else parts
+    return tuple(c for c in parts if type(c) is not Helper) if e.kinds & _HELPER else parts
+
+
+_HELPER = kinds_of(Helper)
 
 
 def names(*roots: Term) -> set[Name]:
