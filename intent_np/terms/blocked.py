@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .core import NO_AXES, Term, children, term, walk
+from .core import NO_AXES, Term, children, once, term, walk
 from .dtypes import DType, index
 from .grouped import GROUPED, Group, GroupedProgram, settled
 from .index import AxisLike, Const, Physical, Value, is_const, lt
@@ -120,6 +120,7 @@ class Fold(Value):
     def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
         return _loop_axes(self, self.slice, self.lanewise)
 
+    @once
     def component_lanes(self) -> list[frozenset[Any]]:
         kept = frozenset() if self.lanewise else frozenset((self.slice,))
         return state_lanes((self.combine,), [v.lanes - kept for v in self.values])
@@ -200,6 +201,7 @@ class Loop(Value):
     def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
         return _loop_axes(self, self.slice, any(self.lanewise))
 
+    @once
     def component_lanes(self) -> list[frozenset[Any]]:
         """The axes of each state."""
         lanewise = [w for c, w in zip(self.combines, self.lanewise, strict=True) for _ in c.dtypes]
@@ -262,6 +264,7 @@ def scoped(roots: tuple[Any, ...], slice: Slice) -> list[Any]:
     return list(seen)
 
 
+@once
 def complete(axis: AxisLike) -> bool:
     """Proof that every lane of every block is a member: the axis' extent is a known multiple of the block."""
     from ..rules.facts import multiple_of

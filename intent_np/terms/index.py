@@ -209,7 +209,9 @@ def _rebuild_connective(rebuild: Any) -> Any:
     """Rewritten operands may come in another order, coincide, or be decided."""
 
     def keeping_order(t: Any, done: Any) -> Any:
-        return rebuild(t, done) if t.op.arity >= 0 else apply(t.op, *[done[a] for a in t.args])
+        if t.op.arity >= 0 or all(done[a] is a for a in t.args):
+            return rebuild(t, done)
+        return apply(t.op, *[done[a] for a in t.args])
 
     return keeping_order
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from .blocked import Loop
+from .core import contains, once
 
 
+@once
 def invariant_loops(loop: Loop) -> list[Loop]:
     """The loops inside `loop` whose results are the same around it: no loop in between has a block of its own of what
     they need."""
@@ -16,7 +18,7 @@ def invariant_loops(loop: Loop) -> list[Loop]:
     stack: list[Any] = [(t, outside) for s in reversed(loop.segments) for t in reversed((*s.values, *s.effects))]
     while stack:
         t, visible = stack.pop()
-        if (t, visible) in seen:
+        if not contains(t, Loop) or (t, visible) in seen:
             continue
         seen.add((t, visible))
         if isinstance(t, Loop):

@@ -11,7 +11,7 @@ from typing import Any
 
 from .accesses import Axis, Coord, Effect, Load, Memory, Part, Store, View, holds, varying
 from .combines import BUILTIN, Arg, Combine, builtin, builtin_name, identity
-from .core import Term, arena, children, find, term, walk
+from .core import Term, arena, children, find, once, term, walk
 from .dtypes import DType
 from .index import Apply, AxisLike, Cast, Const, Extent, Param, Physical, Stride, Value
 from .language import Language
@@ -106,6 +106,7 @@ class Region(Value):
         lanes, needs = Term.axes(self)
         return lanes - {self.axis, Part(self.axis)}, needs
 
+    @once
     def component_lanes(self) -> list[frozenset[Any]]:
         bound = {self.axis, Part(self.axis)}
         return state_lanes((self.combine,), [v.lanes - bound | self.axis.lanes for v in self.values])
@@ -137,12 +138,18 @@ def state_lanes(combines: tuple[Combine, ...], lanes: list[frozenset[Any]]) -> l
     while changed:
         changed, at = False, 0
         for combine in combines:
-            for i, body in enumerate(combine.bodies):
-                reached = lanes[at + i].union(*(lanes[at + a.position] for a in find(body, Arg)))
+            for i, positions in enumerate(_taken(combine)):
+                reached = lanes[at + i].union(*(lanes[at + position] for position in positions))
                 changed |= reached != lanes[at + i]
                 lanes[at + i] = reached
             at += len(combine.bodies)
     return lanes
+
+
+@once
+def _taken(combine: Combine) -> list[set[int]]:
+    """The components that each body of a combine takes."""
+    return [{a.position for a in find(body, Arg)} for body in combine.bodies]
 
 
 def bound_axes(t: Term, axis: AxisLike) -> tuple[frozenset[Any], frozenset[Any]]:
