@@ -302,9 +302,12 @@ def _pointwise(group: Group) -> dict[Axis, int]:
     run = RECURRENT if any(loops(group.effects)) else POINTWISE
     if len(runs) >= 2:
         return dict.fromkeys(runs[-2:], 64)
-    if runs:
-        return {runs[0]: run}
-    return {group.workset[-1]: run} if group.workset else {}
+    if not group.workset:
+        return {}
+    along = (runs or [group.workset[-1]])[0]
+    width = min(run, power_of_two(extent_bound(along) or run))
+    beside = [a for a in group.workset if a is not along][-1:] if width < run else []  # rows, where they are short
+    return {along: width} | dict.fromkeys(beside, run // width)
 
 
 def _recurrent(group: Group, every: list[Axis]) -> dict[Axis, int]:

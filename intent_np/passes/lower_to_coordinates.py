@@ -358,6 +358,8 @@ class _Lowering(
                 positions.append(const(0))
             else:
                 d = known if known is not None and known.extent is e else L.Domain(const(0), e)
+                if is_const(e) and is_const(d.lo):  # parts of one known extent are over one axis, wherever they begin
+                    d = L.Domain(const(0), e)
                 axes.append(self.axis(d, taken))
                 taken |= {axes[-1]}
                 positions.append(self.position(d, axes[-1]))
