@@ -43,6 +43,9 @@ SMALLEST_BLOCK, LARGEST_BLOCK = 512, 8192
 ROWS = 4096
 """Elements that several held rows fill together at most."""
 
+AGAIN = 2
+"""Times that a frame is searched at its best point."""
+
 WARPS = (1, 2, 4, 8, 16, 32)
 FEWEST, MOST = 4, 32
 """Elements of the largest fragment that a thread has: fewer leave it idle; with more, too few warps fit a processor to
@@ -148,21 +151,28 @@ def _order(a: Alternative) -> tuple[Any, ...]:
 
 
 def _frame(search: Search, frame: Frame, processors: int, allowed: Callable[[Node], bool]) -> list[Alternative]:
-    """The first point is searched in full, its pick priced at the others, and the best of them searched again."""
+    """The first point is searched in full, its pick priced at the others, and the best of them searched again: with
+    what is found there once more."""
     found: list[Alternative] = []
     pick: Pick | None = None
     for point in _points(search, frame, processors):
         search.price(point)
         pick = _best(search, allowed) if pick is None else pick
         found.append(priced(search, frame, point, pick))
-    if found and frame.looped:
+    for _ in range(AGAIN if found and frame.looped else 0):
         best = min(found, key=_order)
         search.price(best.point)
         pick = _best(search, allowed)
-        again = priced(search, frame, best.point, pick)
-        if again.seconds < best.seconds * BETTER:
-            found[found.index(best)] = again
+        if priced(search, frame, best.point, pick).seconds >= best.seconds * BETTER:
+            break
+        found = [_cheaper(search, a, pick) for a in found]
     return found
+
+
+def _cheaper(search: Search, a: Alternative, pick: Pick) -> Alternative:
+    """An alternative, or the pick at its point if that costs less."""
+    search.price(a.point)
+    return min(a, priced(search, a.frame, a.point, pick), key=_order)
 
 
 def _points(search: Search, frame: Frame, processors: int) -> Iterator[Point]:
@@ -171,9 +181,11 @@ def _points(search: Search, frame: Frame, processors: int) -> Iterator[Point]:
         point = Point(search.s, frame, blocks, processors)
         if not point.fits():
             continue
-        yield point
-        for warps in () if point.tensor else WARPS:
-            if warps != point.warps and FEWEST <= point.largest() / (32 * warps) <= MOST:
+        fit = [n for n in WARPS if FEWEST <= point.largest() / (32 * n) <= MOST and not point.tensor]
+        if point.warps in fit or not fit:
+            yield point
+        for warps in fit:
+            if warps != point.warps:
                 yield Point(search.s, frame, blocks, processors, warps)
 
 

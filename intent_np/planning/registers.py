@@ -39,7 +39,7 @@ def registers(search: Search, pick: Pick, point: Point) -> float:
         wide = len(full)
         live = c["live"] * _live(search, pick, point) + c["operand"] * max(0, wide - 1)
         dear = any(n.op == "XUn" and n.literals[0] in FUNCTIONS for n in nodes)
-        arrived = c["arrived"] + sum(_words(search, n) for n in full)  # all loads stand in front of what reduces them
+        arrived = c["arrived"] + max((_words(search, n) for n in full), default=0)  # in front of what reduces it
         return float(c["straight"] + c["function"] * dear + max(c["passing"] + live, arrived) * largest)
     return max((_loop(search, nodes, p, point) for p, path in point.paths.items() if path), default=float(c["loop"]))
 
