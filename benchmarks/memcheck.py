@@ -19,6 +19,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,10 @@ def _exactly(artifact: Callable[..., Any]) -> Callable[..., None]:
         back: list[tuple[Any, Any]] = []
         for a in given:
             if not isinstance(a, np.ndarray) or not a.size:
-                there.append(cupy.ndarray(a.shape, a.dtype) if isinstance(a, np.ndarray) else a)
+                nothing = partial(
+                    cupy.ndarray, memptr=cupy.empty(1, np.uint8).data
+                )  # no dtype of CuPy's own is asked for
+                there.append(nothing(a.shape, a.dtype) if isinstance(a, np.ndarray) else a)
                 continue
             low, high = np.lib.array_utils.byte_bounds(a)
             first = memory(a).ctypes.data

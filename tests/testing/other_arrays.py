@@ -72,6 +72,6 @@ def _plain(x: Any) -> Any:
 
 
 def _wrapped(x: Any) -> Any:
-    if isinstance(x, tuple) and all(isinstance(e, np.ndarray) for e in x):
+    if isinstance(x, tuple) and all(isinstance(e, np.ndarray | np.generic) for e in x):
         return tuple(map(_wrapped, x))
     return Other(x) if isinstance(x, np.ndarray | np.generic) else x
