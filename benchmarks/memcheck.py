@@ -117,9 +117,7 @@ def _exactly(artifact: Callable[..., Any]) -> Callable[..., None]:
         back: list[tuple[Any, Any]] = []
         for a in given:
             if not isinstance(a, np.ndarray) or not a.size:
-                nothing = partial(
-                    cupy.ndarray, memptr=cupy.empty(1, np.uint8).data
-                )  # no dtype of CuPy's own is asked for
+                nothing = partial(cupy.ndarray, memptr=cupy.empty(1, np.uint8).data)  # CuPy may lack the type
                 there.append(nothing(a.shape, a.dtype) if isinstance(a, np.ndarray) else a)
                 continue
             low, high = np.lib.array_utils.byte_bounds(a)
