@@ -153,8 +153,7 @@ def _built(task: tuple[int, dict[str, Any], str]) -> dict[str, Any]:
     except Exception as problem:
         record["text"] = f"{type(problem).__name__}: {str(problem).splitlines()[0]}"
         return record
-    if "launch" in record and (p.get("option") or not p["limit"]) and not record["launch"]["tensor"]:
-        # what no limit keeps in its bounds has the registers that the lower compiler takes
+    if "launch" in record and not record["launch"]["tensor"]:  # as they are: no more than the limit, often fewer
         record["launch"] = {**record["launch"], "registers": record["registers"] + record["stack"] / 4}
     return record
 
