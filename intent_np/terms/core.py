@@ -27,19 +27,16 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextvars import ContextVar
-from functools import lru_cache, wraps
+from functools import lru_cache
 from hashlib import blake2b
 from operator import methodcaller
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
+from .arena import Arena, arena, once  # noqa: F401
 from .dtypes import DType
 from .operators import Op
 
 NO_AXES: frozenset[Any] = frozenset()
-
-F = TypeVar("F", bound=Callable[..., Any])
-
 
 if typing.TYPE_CHECKING:
     Literal: typing.TypeAlias = bool | int | float
@@ -47,67 +44,6 @@ else:
 
     class Literal:
         """Annotation of a field that holds a Python bool, int or float; its bits take part in identity."""
-
-
-class Arena:
-    """Where terms are interned, one a compilation: `with Arena(): ...`.  Names and spans sit beside identity, and so do
-    the facts that were proved about terms, and what passes have to say: remarks, and permissions that they used, with
-    the lines for which they did.
-    `members` are the terms and `programs` the programs that were found to be of a language; `orders` are the last long
-    walks, and `analyses` what passes found out about statements and other passes ask again."""
-
-    __slots__ = ("analyses", "facts", "members", "names", "orders", "programs", "remarks", "spans", "table", "used")
-
-    def __init__(self) -> None:
-        self.analyses: dict[Any, Any] = {}
-        self.facts: dict[Term, Any] = {}
-        self.members: dict[Any, set[Term]] = {}
-        self.programs: set[tuple[Any, Term]] = set()
-        self.orders: dict[tuple[Any, ...], list[Term]] = {}
-        self.table: dict[Any, Term] = {}
-        self.names: dict[Term, str] = {}
-        self.spans: dict[Term, tuple[Any, ...]] = {}
-        self.remarks: dict[Any, None] = {}
-        self.used: dict[str, set[int]] = {}
-
-    def __enter__(self) -> Arena:
-        _OUTER.set((*_OUTER.get(), _ARENA.get()))
-        _ARENA.set(self)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        *outer, before = _OUTER.get()
-        _OUTER.set(tuple(outer))
-        _ARENA.set(before)
-
-
-_ARENA: ContextVar[Arena] = ContextVar("intent_np_arena", default=Arena())  # noqa: B039
-# what each `with` of a context goes back to: an arena may be entered again, and by several threads
-_OUTER: ContextVar[tuple[Arena, ...]] = ContextVar("intent_np_outer_arenas", default=())
-
-
-def arena() -> Arena:
-    """The arena in force."""
-    return _ARENA.get()
-
-
-def once(function: F) -> F:
-    """Decorator: what a function finds out about terms is kept in the arena, since terms never change.  Its arguments
-    are terms and other values that are equal only where they mean the same; nobody changes what it returns."""
-
-    @wraps(function)
-    def asked(*arguments: Any) -> Any:
-        analyses = _ARENA.get().analyses
-        known = analyses.get(function)
-        if known is None:
-            known = analyses[function] = {}
-        try:
-            return known[arguments]
-        except KeyError:
-            found = known[arguments] = function(*arguments)
-            return found
-
-    return asked  # type: ignore[return-value]
 
 
 def literal_key(v: bool | int | float) -> tuple[str, object]:
@@ -259,7 +195,7 @@ def _constructor(cls: Any, fields: tuple[Field, ...]) -> Any:
     space: dict[str, Any] = {
         "cls": cls,
         "new": object.__new__,
-        "current": _ARENA.get,
+        "current": arena,
         "_name": _atom_digest(cls.__name__),
         "_atom": _atom_digest,
         "_absent": _atom_digest(None),
