@@ -14,7 +14,7 @@ from intent_np.terms.index import Apply, Cast, Const, Extent, Value, is_const
 from intent_np.terms.logical import Between, InBounds, LoopVar, Unique
 from intent_np.terms.operators import OPERATORS
 
-from .polynomials import Monomial, Polynomial, is_exact, minus, plus, polynomial, times
+from .polynomials import Monomial, Polynomial, divided, instead, is_exact, minus, plus, polynomial, times
 
 Key = frozenset[tuple[Monomial, int]]
 _ONE = {()}
@@ -128,7 +128,7 @@ class _Search:
                 rest = m[:i] + m[i + 1 :]
                 if all(self.positive(a, depth) for a in rest):
                     for bound in self.lower(atom, depth) if c > 0 else self.upper(atom, depth):
-                        yield _instead(p, m, rest, bound)
+                        yield instead(p, m, rest, bound)
                     if isinstance(atom, Apply) and atom.op.name in QUOTIENTS:
                         for bound in (*self.undivided(atom, rest, c, depth), *self.beside(atom, rest, c, p, depth)):
                             yield plus(plus(p, {m: -c}), bound)
@@ -273,7 +273,7 @@ class _Search:
                 ends = [x]
                 for _ in range(TOPS):  # the end of a domain, what limits that, …
                     for end in ends:
-                        if (q := _divided(end, divisor, scale, up)) is not None:
+                        if (q := divided(end, divisor, scale, up)) is not None:
                             yield q
                     ends = [further for end in ends for further in self.beyond(end, depth, up)]
 
@@ -289,19 +289,7 @@ class _Search:
                 rest = m[:i] + m[i + 1 :]
                 if c > 0 and depth > 0 and all(self.positive(a, depth) for a in rest):
                     for bound in self.upper(atom, depth - 1) if up else self.lower(atom, depth - 1):
-                        yield _instead(p, m, rest, bound)
-
-
-def _instead(p: Polynomial, m: Monomial, rest: Monomial, x: Polynomial) -> Polynomial:
-    """p with `x` in the place of the atom that the term `m` has beside `rest`."""
-    total = dict(p)
-    c = total.pop(m)
-    for n, d in x.items():
-        key = tuple(sorted((*rest, *n), key=lambda t: t.digest)) if rest and n else rest or n
-        total[key] = total.get(key, 0) + c * d
-        if not total[key]:
-            del total[key]
-    return total
+                        yield instead(p, m, rest, bound)
 
 
 def _is_choice(atom: Value) -> bool:
@@ -321,7 +309,7 @@ def _cases(p: Polynomial) -> list[tuple[Case, Polynomial]] | None:
                 picked = atom.args[0] if atom.op.name == "select" else None
                 facts = (None, None) if picked is None else (picked, Apply(OPERATORS["not"], (picked,)))
                 return [
-                    ((fact, atom, x), _instead(p, m, rest, polynomial(x)))
+                    ((fact, atom, x), instead(p, m, rest, polynomial(x)))
                     for fact, x in zip(facts, atom.args[-2:], strict=True)
                 ]
     return None
@@ -338,26 +326,6 @@ def _replaced(p: Polynomial, atom: Value, x: Polynomial) -> Polynomial:
             q = times(q, x)
         total = plus(total, q)
     return total
-
-
-def _divided(p: Polynomial, divisor: Monomial, scale: int, up: bool) -> Polynomial | None:
-    """q + r // d where p is d * q + r and r a constant; a symbolic d is only known to be 1 or more, and what is given
-    is at least (`up`) or at most that."""
-    quotient: dict[Monomial, int] = {}
-    for m, c in p.items():
-        if m:
-            left = list(m)
-            for a in divisor:
-                if a not in left:
-                    return None
-                left.remove(a)
-            if c % scale:
-                return None
-            quotient[tuple(left)] = c // scale
-    rest = p.get((), 0)
-    if not divisor:
-        return plus(quotient, {(): rest // scale})
-    return plus(quotient, {(): (-1 if rest < 0 else rest) if up else min(rest, 0)})
 
 
 def _stated(f: Value) -> Iterator[Polynomial]:

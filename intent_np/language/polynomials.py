@@ -86,6 +86,38 @@ def times(a: Polynomial, b: Polynomial) -> Polynomial:
     return {m: c for m, c in total.items() if c}
 
 
+def instead(p: Polynomial, m: Monomial, rest: Monomial, x: Polynomial) -> Polynomial:
+    """p with `x` in the place of the atom that the term `m` has beside `rest`."""
+    total = dict(p)
+    c = total.pop(m)
+    for n, d in x.items():
+        key = tuple(sorted((*rest, *n), key=lambda t: t.digest)) if rest and n else rest or n
+        total[key] = total.get(key, 0) + c * d
+        if not total[key]:
+            del total[key]
+    return total
+
+
+def divided(p: Polynomial, divisor: Monomial, scale: int, up: bool) -> Polynomial | None:
+    """q + r // d where p is d * q + r and r a constant; a symbolic d is only known to be 1 or more, and what is given
+    is at least (`up`) or at most that."""
+    quotient: dict[Monomial, int] = {}
+    for m, c in p.items():
+        if m:
+            left = list(m)
+            for a in divisor:
+                if a not in left:
+                    return None
+                left.remove(a)
+            if c % scale:
+                return None
+            quotient[tuple(left)] = c // scale
+    rest = p.get((), 0)
+    if not divisor:
+        return plus(quotient, {(): rest // scale})
+    return plus(quotient, {(): (-1 if rest < 0 else rest) if up else min(rest, 0)})
+
+
 def is_exact(d: object) -> bool:
     """Whether a value of this dtype is an index of the same value."""
     return isinstance(d, DType) and d.is_integer and (d.is_signed or d.bits < 64)
