@@ -12,7 +12,7 @@ from .passes.keep_prefixes import keep_prefixes
 from .passes.keep_states import keep_states, too_long
 from .passes.report_debug import reported
 from .passes.roles import axes, resident_limit
-from .passes.split_reductions import PROCESSORS, found
+from .passes.split_reductions import found
 from .passes.step_members import step_members
 from .rules.magnitude import large_indices
 from .rules.simplify import substitute
@@ -24,7 +24,7 @@ from .terms.core import arena, find
 from .terms.index import Extent, Param, Physical, Stride, Value, const, is_const
 from .terms.launch import CopyArgument, Launch, PointerArgument, WorkspaceArgument, signature
 from .terms.logical import Assert, LogicalProgram, element, shape_of
-from .terms.normal import Contract, Load, Program, Region, View, same_arrays
+from .terms.normal import Contract, Load, Program, Region, View, processors_of, same_arrays
 from .terms.normal import Target as BoundTarget
 from .terms.text import Printer
 
@@ -156,7 +156,7 @@ def short_extents(program: Program) -> tuple[str, ...]:
 
 def splitting_calls(program: Program) -> tuple[str, ...]:
     """For each group whose reductions could be split among instances, whether that is worth it, as an expression."""
-    processors = program.target.processors if program.target and program.target.capability else PROCESSORS
+    processors = processors_of(program.target)
     splits = (found(g) for g in groups(program.effects))
     worth = (s.pays(processors) for s in splits if s is not None)
     return tuple(expression(w) for w in worth if not is_const(w, False))

@@ -13,6 +13,7 @@ from ..errors import Remark, error
 from ..permissions import lines_below, note
 from ..terms.core import arena, contains, replace
 from ..terms.grouped import GROUPED, Group, GroupedProgram, Last
+from ..terms.normal import processors_of
 from .base import nanopass
 from .online import promised_finite
 
@@ -55,8 +56,7 @@ def choose_plan(
         what = f"choose_plan has no limit {', '.join(sorted(unknown))}"
         raise error("E006", what=what, how=f"choose one of {', '.join(Limits._fields)}")
     bounds = Limits(**limits)
-    gpu = program.target if program.target and program.target.capability else None  # else as for a usual one
-    processors = gpu.processors if gpu else 132
+    processors = processors_of(program.target)
     groups: list[Group] = []
     launches: list[Any] = []
     together = False  # whether a maximum is rescaled as it grows

@@ -37,6 +37,7 @@ from ..terms.normal import (
     View,
     builtin,
     identity,
+    processors_of,
 )
 from ..terms.ordered import asked_for, loops
 from .base import nanopass
@@ -46,9 +47,6 @@ from .lower_buffers import extent, visible, workspace
 from .narrow_ranges import apply_combine
 from .one_hot import bins_of
 from .roles import STRUCTURED, contiguous, extent_bound, may_be_resident
-
-PROCESSORS = 132
-"""Of a usual device, where the target does not say."""
 
 
 class Cost(NamedTuple):
@@ -123,8 +121,7 @@ def split_reductions(
     """
     if not split:
         return program
-    processors = program.target.processors if program.target and program.target.capability else PROCESSORS
-    made = _Parts(program, instances, parts, members, processors)
+    made = _Parts(program, instances, parts, members, processors_of(program.target))
     groups = tuple(made.group(g) for g in program.groups)
     return replace(program, parameters=(*program.parameters, *made.views), groups=groups)  # type: ignore[no-any-return]
 

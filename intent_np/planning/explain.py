@@ -11,6 +11,7 @@ from typing import Any
 
 from ..terms.core import arena, find
 from ..terms.grouped import GroupedProgram
+from ..terms.normal import processors_of
 from ..terms.plan import Computed, Kept, Peak, Plan, Walk, loops_around
 from .choose import Alternative, decide
 from .machine import UNITS
@@ -22,7 +23,7 @@ def explained(
 ) -> list[dict[str, Any]]:
     """For each group its plans with their costs, the cheapest first, or why it keeps the directed plan."""
     out: list[dict[str, Any]] = []
-    processors = program.target.processors if program.target else 132
+    processors = processors_of(program.target)
     for g in program.groups:
         name = next((e.view.name for e in g.effects if hasattr(e, "view")), "")
         try:

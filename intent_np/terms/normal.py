@@ -182,6 +182,15 @@ class Target(Term):
     binds = True
 
 
+PROCESSORS = 132
+"""Of a usual device, where a program is for none."""
+
+
+def processors_of(target: Target | None) -> int:
+    """How many processors the device of a program has."""
+    return target.processors if target is not None and target.capability else PROCESSORS
+
+
 @term
 class Program(Term):
     """A whole kernel: parameters in ABI order and the effects of one launch.  `permissions` are what the caller allows
@@ -253,5 +262,5 @@ __all__ = [
     "BUILTIN", "NORMAL", "Arg", "Axis", "AxisLike", "Begin", "Carry", "Combine", "Contract", "Coord", "Effect", "Final",
     "Found", "Load", "Memory", "Part", "Physical", "Program", "Proj", "Recur", "Reduce", "Region", "Scan", "Store",
     "Target", "Turn", "Update", "View", "bound_axes", "builtin", "builtin_name", "check_parameters", "holds",
-    "identity", "varying",
+    "identity", "processors_of", "varying",
 ]  # fmt: skip
