@@ -20,20 +20,7 @@ from ..rules.simplify import node
 from ..terms import logical as L
 from ..terms.core import arena, find, inherit, named
 from ..terms.index import Apply, Cast, Const, Value, apply, conjunction, const, is_const
-from ..terms.normal import (
-    NORMAL,
-    Axis,
-    Begin,
-    Coord,
-    Effect,
-    Load,
-    Part,
-    Program,
-    Proj,
-    Reduce,
-    Store,
-    View,
-)
+from ..terms.normal import NORMAL, Axis, Begin, Coord, Effect, Load, Part, Program, Proj, Reduce, Store, View
 from .base import nanopass
 from .captures import carried
 from .keep_carries import Moved, in_memory

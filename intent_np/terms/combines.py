@@ -9,7 +9,8 @@ from .index import Const, Value, apply
 
 @term
 class Arg(Value):
-    """An argument of a combine region: component `position` of the left (`a`) or the right (`b`) summary."""
+    """An argument of a combine region: component `position` of the left (`a`) or the right (`b`) summary, or of what
+    the region is given beside them (`c`)."""
 
     side: str
     position: int
