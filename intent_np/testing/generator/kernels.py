@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...language.definition import Kernel
-from . import compressed, functions, layout, pointwise, regions, structured  # productions declare themselves
+from . import compressed, functions, layout, pointwise, regions, structured, together  # they declare themselves
 from .algebra import algebra
 from .choices import Choices, seeded
 from .statements import perform
 from .writer import Block, Extent, Writer, indented
 
-PRODUCTIONS = (compressed, functions, layout, pointwise, regions, structured)
+PRODUCTIONS = (compressed, functions, layout, pointwise, regions, structured, together)
 
 
 @dataclass(frozen=True)
