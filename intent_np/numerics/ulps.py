@@ -67,12 +67,7 @@ BOUNDS: dict[str, Bound] = {
     "sigmoid": Bound(4, 4),
     "pow": Bound(8, 8),
     "i0": Bound(6, 6),
-    "lgamma": Bound(
-        6,
-        4,
-        "outside (-11, -2.25), where its zeros are; of f64 down to -24 not within 2^-7 of a pole",
-        _no_zero_of_lgamma,
-    ),
+    "lgamma": Bound(6, 4, _NO_ZERO, _no_zero_of_lgamma),
     "exp2_approx": Bound(2, 2, "from -126 on: subnormal results may flush", _not_below(-126)),
     "rsqrt_approx": Bound(2, 2, "of no subnormal number", _normal),
     "div_approx": Bound(2, 2, "2^-126 <= |divisor| <= 2^126", _moderate_divisor),

@@ -64,10 +64,6 @@ class Type:
     def rank(self) -> int:
         return len(self.shape or ())
 
-    @property
-    def is_scalar(self) -> bool:
-        return self.shape is None
-
     def of(self, dtype: str) -> Type:
         return Type(dtype, self.shape)
 
