@@ -47,7 +47,7 @@ class Approx:
 
     def __mul__(self, other: Number) -> Approx:
         b = self._literal(other)
-        error = _scaled(b.error, self.value) + _scaled(self.error, b.value) + _times(self.error, b.error)
+        error = _scaled(b.error, self.value) + _scaled(self.error, b.value) + times(self.error, b.error)
         product = _rounded(self.value * b.value, error, self.format)
         return replace(product, unrounded=_rounded(self.value * b.value, error, self.format, fused=True))
 
@@ -57,7 +57,7 @@ class Approx:
             quotient = self.value / b.value
             near = np.abs(b.value) - b.error  # the smallest divisor that the machine may have
             error = np.where(
-                (self.error == 0) & (b.error == 0), 0.0, (self.error + _times(np.abs(quotient), b.error)) / near
+                (self.error == 0) & (b.error == 0), 0.0, (self.error + times(np.abs(quotient), b.error)) / near
             )
             return _rounded(quotient, np.where((near > 0) | (b.error == 0), error, np.inf), self.format)
 
@@ -102,13 +102,13 @@ class Approx:
         ULP of relative error, or half the smallest subnormal."""
         f = FORMATS[name]
         step = (self.value != 0).astype("f8") * (f.smallest / 2)
-        return self._wider(step + _times(np.abs(self.value) + self.error, f.unit))
+        return self.wider(step + times(np.abs(self.value) + self.error, f.unit))
 
     def loosened(self, relative: Array) -> Approx:
         """The same value with `relative` * |value| more error: for what a permission lets the compiler do."""
-        return self._wider(_times(np.abs(self.value), relative))
+        return self.wider(times(np.abs(self.value), relative))
 
-    def _wider(self, error: Array) -> Approx:
+    def wider(self, error: Array) -> Approx:
         return Approx(self.value, np.where(np.isnan(self.value), self.error, self.error + error), self.format)
 
     def expected(self, name: str | None = None) -> Expected:
@@ -140,41 +140,41 @@ def exact(x: Array, name: str = "f32") -> Approx:
 # Elementwise
 def exp(x: Approx) -> Approx:
     """2 ULP; an error e in the exponent is a factor of at most exp(e)."""
-    return _library(x, np.exp, lambda v: _times(v, np.expm1(x.error)), 2)
+    return library(x, np.exp, lambda v: times(v, np.expm1(x.error)), 2)
 
 
 def log(x: Approx) -> Approx:
     """2 ULP; an error e in x is -log(1 - e/x) in the result."""
-    return _library(x, np.log, lambda v: _shrunk(x, lambda ratio: -np.log1p(-ratio)), 2)
+    return library(x, np.log, lambda v: _shrunk(x, lambda ratio: -np.log1p(-ratio)), 2)
 
 
 def sqrt(x: Approx) -> Approx:
     """Correctly rounded."""
-    return _library(x, np.sqrt, lambda v: _times(v, _shrunk(x, lambda ratio: 1 - np.sqrt(1 - ratio))), 0)
+    return library(x, np.sqrt, lambda v: times(v, _shrunk(x, lambda ratio: 1 - np.sqrt(1 - ratio))), 0)
 
 
 def rsqrt(x: Approx) -> Approx:
     """2 ULP; an error e in x is a factor (1 - e/x)**-0.5."""
-    return _library(x, lambda v: 1 / np.sqrt(v), lambda v: _times(v, _shrunk(x, lambda r: (1 - r) ** -0.5 - 1)), 2)
+    return library(x, lambda v: 1 / np.sqrt(v), lambda v: times(v, _shrunk(x, lambda r: (1 - r) ** -0.5 - 1)), 2)
 
 
 def sigmoid(x: Approx) -> Approx:
     """4 ULP; its slope is at most 1/4, and at most the value itself."""
 
     def spread(v: Array) -> Array:
-        return np.minimum(x.error / 4, _times(v, np.expm1(x.error)))
+        return np.minimum(x.error / 4, times(v, np.expm1(x.error)))
 
-    return _library(x, lambda v: 1 / (1 + np.exp(-v)), spread, 4)
+    return library(x, lambda v: 1 / (1 + np.exp(-v)), spread, 4)
 
 
 def erf(x: Approx) -> Approx:
     """2 ULP; its slope is at most 2/sqrt(pi)."""
-    return _library(x, _erf, lambda v: x.error * (2 / math.sqrt(math.pi)), 2)
+    return library(x, _erf, lambda v: x.error * (2 / math.sqrt(math.pi)), 2)
 
 
 def tanh(x: Approx) -> Approx:
     """2 ULP; its slope is at most 1."""
-    return _library(x, np.tanh, lambda v: x.error, 2)
+    return library(x, np.tanh, lambda v: x.error, 2)
 
 
 def larger(a: Approx, b: Number) -> Approx:
@@ -219,16 +219,16 @@ def total(x: Approx, axis: int, keepdims: bool = True) -> Approx:
     with np.errstate(all="ignore"):
         value = x.value.sum(axis=axis, keepdims=keepdims)
         error = x.error + np.zeros_like(x.value)
-        size = (_finite(np.abs(x.value)) + error).sum(axis=axis, keepdims=keepdims)
+        size = (finite(np.abs(x.value)) + error).sum(axis=axis, keepdims=keepdims)
         carried = error.sum(axis=axis, keepdims=keepdims)
         varied = _varied(x.value, axis)
     roundings = _roundings(n, varied if keepdims else varied.squeeze(axis))
-    return _accumulated(value, carried, size, roundings, x.format, _integral(x))
+    return accumulated(value, carried, size, roundings, x.format, is_integral(x))
 
 
 def in_memory(x: Approx, additions: int) -> Approx:
     """A sum that so many atomic additions make in memory: each may flush a subnormal f32."""
-    return x._wider(np.full_like(x.value, additions * 2.0**-126))
+    return x.wider(np.full_like(x.value, additions * 2.0**-126))
 
 
 def running_total(x: Approx, axis: int) -> Approx:
@@ -236,10 +236,10 @@ def running_total(x: Approx, axis: int) -> Approx:
     x = x._term()
     with np.errstate(all="ignore"):
         error = x.error + np.zeros_like(x.value)
-        size = np.cumsum(_finite(np.abs(x.value)) + error, axis)
+        size = np.cumsum(finite(np.abs(x.value)) + error, axis)
         count = np.cumsum(np.ones_like(x.value), axis)
         carried, value = np.cumsum(error, axis), np.cumsum(x.value, axis)
-    return _accumulated(value, carried, size, np.minimum(count, 8 * np.sqrt(count)), x.format, _integral(x))
+    return accumulated(value, carried, size, np.minimum(count, 8 * np.sqrt(count)), x.format, is_integral(x))
 
 
 def mean(x: Approx, axis: int, keepdims: bool = True) -> Approx:
@@ -256,7 +256,7 @@ def matmul(a: Approx, b: Approx, matrix_unit: bool = True) -> Approx:
     n = a.value.shape[-1]
     with np.errstate(all="ignore"):
         value = np.matmul(a.value, b.value)
-        left, right = _finite(np.abs(a.value)), _finite(np.abs(b.value))
+        left, right = finite(np.abs(a.value)), finite(np.abs(b.value))
         size = np.matmul(left, right)
         carried = np.zeros_like(size)
         for x, y in ((left, b.error), (a.error, right), (a.error, b.error)):
@@ -264,21 +264,21 @@ def matmul(a: Approx, b: Approx, matrix_unit: bool = True) -> Approx:
                 carried = carried + np.matmul(x + np.zeros_like(left), y + np.zeros_like(right))
         carried = np.where(np.isnan(carried), np.inf, carried)  # an unknown factor times zero
         varied = (_varied(a.value, -1) | _varied(b.value, -2)) & (not matrix_unit)
-    integral = _integral(a) and _integral(b)
-    return _accumulated(value, carried, size + carried, _roundings(2 * n, varied), a.format, integral)
+    integral = is_integral(a) and is_integral(b)
+    return accumulated(value, carried, size + carried, _roundings(2 * n, varied), a.format, integral)
 
 
 def matmul_add(a: Approx, b: Approx, c: Approx) -> Approx:
     """`matmul(a, b) + c`, where the accumulator may begin with c, which then goes through every rounding."""
     early = np.expm1(2 * a.value.shape[-1] * a.format.unit)
-    return (matmul(a, b) + c)._wider(_times(np.abs(c.value) + c.error, early))
+    return (matmul(a, b) + c).wider(times(np.abs(c.value) + c.error, early))
 
 
 def products(value: Array, size: Array, roundings: int, *factors: Approx) -> Approx:
     """A sum of products of `factors` in any order and grouping: `value`, where the magnitudes of the products add up to
     `size` and each goes through so many roundings."""
     fewest = np.zeros_like(value) + roundings
-    return _accumulated(value, np.zeros_like(value), size, fewest, factors[0].format, all(map(_integral, factors)))
+    return accumulated(value, np.zeros_like(value), size, fewest, factors[0].format, all(map(is_integral, factors)))
 
 
 def online(scores: Approx, axis: int = -1) -> Approx:
@@ -291,9 +291,9 @@ def online(scores: Approx, axis: int = -1) -> Approx:
     weight = exp(scores - maximum(scores, axis))
     if not scores.value.shape[axis]:
         return weight
-    size = (_finite(np.abs(scores.value)) + scores.error).max(axis=axis, keepdims=True)
+    size = (finite(np.abs(scores.value)) + scores.error).max(axis=axis, keepdims=True)
     flushed = (weight.value > 0).astype("f8") * 2.0**scores.format.lowest  # the approximate exp2 may drop subnormals
-    return weight.loosened(np.expm1(((4 + 2 * steps) * size + 3 * steps) * unit))._wider(flushed)
+    return weight.loosened(np.expm1(((4 + 2 * steps) * size + 3 * steps) * unit)).wider(flushed)
 
 
 def _varied(x: Array, axis: int) -> Array:
@@ -308,13 +308,13 @@ def _roundings(n: int, varied: Array) -> Array:
     return n + varied.astype("f8") * (min(n, 8 * math.sqrt(n)) - n)
 
 
-def _accumulated(value: Array, carried: Array, size: Array, roundings: Array, f: Format, integral: bool) -> Approx:
+def accumulated(value: Array, carried: Array, size: Array, roundings: Array, f: Format, integral: bool) -> Approx:
     """A sum whose terms have magnitudes that add up to `size` and errors that add up to `carried`; `roundings` of them
     in a row multiply it by at most (1 + unit)**roundings."""
     unit = f.unit * (2 if f.precision == 53 else 1)
     growth = np.expm1(roundings * unit)
     with np.errstate(all="ignore"):
-        error = carried + _times(growth, size)
+        error = carried + times(growth, size)
         if integral:  # every partial sum is an integer: exact as long as it has no more bits than the significand
             error = np.where(size <= 2.0**f.precision, carried, error)
         error = np.where(size * (1 + growth) > f.largest, np.inf, error)  # a partial sum may overflow in some order
@@ -347,7 +347,7 @@ def _reach(centre: Array, low: Array, high: Array, error: Array) -> Array:
     return np.where(error == np.inf, np.inf, np.where(np.isnan(centre), 0.0, reach))
 
 
-def _library(x: Approx, function: Callable[[Array], Array], spread: Callable[[Array], Array], ulp: int) -> Approx:
+def library(x: Approx, function: Callable[[Array], Array], spread: Callable[[Array], Array], ulp: int) -> Approx:
     """A library function within `ulp` of correctly rounded; formats below f32 evaluate in f32 and round once."""
     with np.errstate(all="ignore"):
         value = function(x.value)
@@ -360,7 +360,7 @@ def _library(x: Approx, function: Callable[[Array], Array], spread: Callable[[Ar
     return result if wide is x.format else result.to(x.format.name)
 
 
-def _times(a: Array, b: Array) -> Array:
+def times(a: Array, b: Array) -> Array:
     """`a * b` of magnitudes where 0 times infinity is 0: no error times any number is no error."""
     with np.errstate(all="ignore"):
         return np.where((a == 0) | (b == 0), 0.0, a * b)
@@ -378,11 +378,12 @@ def _shrunk(x: Approx, effect: Callable[[Array], Array]) -> Array:
     return np.where(x.error == 0, 0.0, np.where(ratio < 1, effect(ratio), np.inf))
 
 
-def _finite(x: Array) -> Array:
+def finite(x: Array) -> Array:
+    """Its finite elements, and 0 for the others."""
     return np.where(np.isfinite(x), x, 0.0)
 
 
-def _integral(x: Approx) -> bool:
+def is_integral(x: Approx) -> bool:
     """Whether every element is an integer, known exactly."""
     return not bool(np.any(x.error)) and bool((np.rint(x.value) == x.value).all())
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from intent_np import numerics
 from intent_np.backends.arrays.access import scatter
-from intent_np.backends.reference.logical import BUDGET, _Run
+from intent_np.backends.reference.logical import BUDGET, Run
 from intent_np.backends.reference.memory import Modifier
 from intent_np.backends.reference.scope import Result, Scope, lift
 from intent_np.backends.reference.tensors import Tensors
@@ -267,9 +267,9 @@ class _Bounded(Tensors):
         spread = np.where(_unsure(sides), np.where(np.isnan(spread), np.inf, spread), 0.0)
         model = x if len(sides) == 1 else Approx(value, spread, x.format)
         slack = 0 if ulp == CORRECTLY_ROUNDED else int(ulp)
-        found = approx._library(model, lambda _: value, lambda _: spread, slack)
+        found = approx.library(model, lambda _: value, lambda _: spread, slack)
         if op is not base:  # subnormal results may flush
-            found = found._wider((np.abs(value) < 2.0**-125) * 2.0**-125)
+            found = found.wider((np.abs(value) < 2.0**-125) * 2.0**-125)
         return found
 
     def _cast(self, x: Approx, source: DType, d: DType, mode: str, doubtful: bool) -> Approx | None:
@@ -289,14 +289,14 @@ class _Bounded(Tensors):
             return np.asarray(self.contracted(v, x, y, s, f64))
 
         value = product(a.value, b.value)
-        left, right = approx._finite(np.abs(a.value)), approx._finite(np.abs(b.value))
+        left, right = approx.finite(np.abs(a.value)), approx.finite(np.abs(b.value))
         size, carried = product(left, right), 0.0
         for x, y in ((left, b.error), (a.error, right), (a.error, b.error)):
             if np.any(x) and np.any(y):
                 carried = carried + product(x, y)
         carried = np.where(np.isnan(carried), np.inf, carried) + np.zeros_like(size)
-        whole = approx._integral(a) and approx._integral(b)
-        return approx._accumulated(value, carried, size + carried, 2 * n, FORMATS[v.acc.name], whole)
+        whole = approx.is_integral(a) and approx.is_integral(b)
+        return approx.accumulated(value, carried, size + carried, 2 * n, FORMATS[v.acc.name], whole)
 
     def _gathered(self, name: str, source: Array, *more: Any, at: Term) -> Array:
         result = super()._gathered(name, source, *more, at=at)
@@ -307,7 +307,7 @@ class _Bounded(Tensors):
         return result
 
 
-class _BoundedRun(_Run):
+class _BoundedRun(Run):
     """An execution that keeps what its outputs may hold."""
 
     def __init__(self, program: Any, *given: Any) -> None:

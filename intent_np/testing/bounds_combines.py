@@ -25,7 +25,7 @@ from intent_np.terms.index import Apply, Cast, Const
 from intent_np.terms.logical import TensorReduce, TensorScan, element, shape_of
 from intent_np.terms.normal import Arg, Combine, builtin_name
 
-from .approx import Approx, _times
+from .approx import Approx, times
 from .formats import FORMATS, Array, element_type, widen
 
 CHOOSING: Final = {
@@ -241,7 +241,7 @@ def _error(size: Size, f: Any, count: Array, form: Form, whole: bool) -> Array:
     roundings = np.where(count > 1, (count + 2) * form.roundings, 0)
     growth = np.expm1(roundings * f.unit * (2 if f.precision == 53 else 1))
     with np.errstate(all="ignore"):
-        error = 2 * _times(growth, size.wide) + (size.wide - size.plain)
+        error = 2 * times(growth, size.wide) + (size.wide - size.plain)
         if form.multiplies:
             error = error + 2 * roundings * f.smallest * size.most
         if whole:

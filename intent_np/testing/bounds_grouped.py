@@ -51,7 +51,7 @@ def in_groups(tensors: Any, v: ScaledContract | SparseContract | QuantizedDot, s
             value = numerics.sparse_contract(left, at, right, acc=f64)
             size = numerics.sparse_contract(_size(left), at, _size(right), acc=f64)
             whole, members = bool(_whole(left) and _whole(right)), left.shape[-2] * left.shape[-1]
-    return approx._accumulated(value, np.zeros_like(size), size, 2 * members, form, whole)
+    return approx.accumulated(value, np.zeros_like(size), size, 2 * members, form, whole)
 
 
 def _records(left: Array, right: Array) -> Approx:
@@ -66,11 +66,11 @@ def _records(left: Array, right: Array) -> Approx:
         assert isinstance(size, np.ndarray)
         roundings = size.shape[-1] + RECORD
         size = size.sum(-1)
-    return approx._accumulated(value, np.zeros_like(size), size, roundings, FORMATS[f32.name], False)
+    return approx.accumulated(value, np.zeros_like(size), size, roundings, FORMATS[f32.name], False)
 
 
 def _size(x: Array) -> Array:
-    return approx._finite(np.abs(x))
+    return approx.finite(np.abs(x))
 
 
 def _whole(x: Array) -> bool:

@@ -72,9 +72,9 @@ class BoundedModifier(Modifier):
         if not e.view.dtype.is_float and kind not in ORDERED:
             return np.where(touched & (carried > 0), np.inf, old)
         if kind in ("sum", "add"):
-            whole = approx._integral(brought) and bool((before == np.rint(before)).all())
+            whole = approx.is_integral(brought) and bool((before == np.rint(before)).all())
             with np.errstate(all="ignore"):
-                sums = approx._accumulated(memory.value, old + carried, before + size, count, memory.format, whole)
+                sums = approx.accumulated(memory.value, old + carried, before + size, count, memory.format, whole)
             flushed = FLUSHED * (count + 1) if e.view.dtype is f32 and not whole else 0.0
             return np.where(touched, sums.error + flushed, old)
         if kind in ("max", "min") and not unsure and not np.any(old[touched]):

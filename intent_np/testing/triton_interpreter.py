@@ -212,6 +212,17 @@ def _process() -> _Interpreter:
     return _running[0]
 
 
+def begin_anew() -> None:
+    """In a fork: the interpreter of the parent is the parent's, this process has one of its own."""
+    _running.clear()
+    _process()
+
+
+def has_ended() -> bool:
+    """Whether the interpreter of this process was killed, or died."""
+    return any(one.process.poll() is not None for one in _running)
+
+
 def _stop() -> None:
     while _running:
         one = _running.pop()

@@ -40,7 +40,7 @@ from .checking_poison import span_of
 from .checking_report import Checked, Findings
 from .checking_shadow import Shadow
 from .checking_values import CheckedTensors
-from .logical import BUDGET, _Run
+from .logical import BUDGET, Run
 from .memory import Modifier
 from .scope import Scope
 from .tensors import Tensors, called
@@ -75,7 +75,7 @@ def check(
     return run.report()
 
 
-class _CheckedRun(_Run):
+class _CheckedRun(Run):
     """One execution in checking mode."""
 
     def __init__(

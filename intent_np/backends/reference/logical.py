@@ -66,12 +66,12 @@ def run(
     legal as well, in which atomic accesses of different points alternate.  `cuts` is the number of slices of a region's
     axis: by its laws any will do.
     """
-    execution = _Run(program, arrays, scalars or {}, budget, seed)
+    execution = Run(program, arrays, scalars or {}, budget, seed)
     execution.tensors.cuts = cuts
     execution.perform(program.body, Scope(), (), frozenset())
 
 
-class _Run:
+class Run:
     """One execution."""
 
     def __init__(

@@ -221,16 +221,15 @@ def _explored(name: str) -> tuple[str, Any]:
 
 def _ready() -> None:
     """A worker has an interpreter of its own."""
-    from .. import triton_interpreter
+    from ..triton_interpreter import begin_anew
 
-    triton_interpreter._running.clear()
-    triton_interpreter._process()
+    begin_anew()
 
 
 def _hunted(number: int, seconds: float, wanted: str) -> tuple[Hunted, float]:
-    from .. import triton_interpreter
+    from ..triton_interpreter import has_ended
 
-    if any(one.process.poll() is not None for one in triton_interpreter._running):
+    if has_ended():
         _ready()
     mutant: Mutant = _share["mutants"][number]
     began = time.monotonic()
