@@ -7,7 +7,7 @@ group over (row) { store y[row, columns@2] = … reduce sum over columns@1 … }
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import Remark, error
 from ..permissions import lines_below, note
@@ -16,6 +16,10 @@ from ..terms.grouped import GROUPED, Group, GroupedProgram, Last
 from ..terms.normal import processors_of
 from .base import nanopass
 from .online import promised_finite
+
+if TYPE_CHECKING:
+    from ..planning.choose import Alternative
+    from ..planning.problem import Limits
 
 POLICIES = ("auto", "directed", "egraph", "recompute", "keep", "every")
 
@@ -47,9 +51,8 @@ def choose_plan(
     """
     if policy == "directed":
         return program
-    from ..planning import choose
     from ..planning.apply import applied
-    from ..planning.problem import Limits, Unserved
+    from ..planning.problem import Limits
     from ..planning.registers import limit
 
     if unknown := set(limits) - set(Limits._fields):
@@ -65,20 +68,7 @@ def choose_plan(
         if contains(g, Last):  # what its instances do alone, and what is left to one of them, is decided
             groups.append(g)
             continue
-        given = (g, program.permissions, processors)
-        try:
-            if policy == "every":
-                found = choose.every(*given, sizes, bounds)
-            else:
-                found = choose.decide(*given, "egraph" if policy == "auto" else policy, sizes, bounds)
-            chosen = found[min(rank, len(found) - 1)] if found else None
-            if found and policy == "auto" and not rank and "relaxed_algebra" not in program.permissions:
-                chosen = choose.better(found, processors)
-        except Unserved as why:
-            chosen = None
-            if policy != "auto":  # a plan was asked for
-                text = f"later passes decide by rule what is recomputed and kept: {why}"
-                arena().remarks[Remark("P008", text, next(iter(arena().spans.get(g.effects[0], ())), None))] = None
+        chosen = _chosen(g, program.permissions, processors, policy, rank, sizes, bounds)
         if chosen is None:
             groups.append(g)
             continue
@@ -94,3 +84,32 @@ def choose_plan(
         (launch,) = launches
         planned = replace(planned, warps=launch.warps, registers=limit(launch, processors))
     return promised_finite(planned) if together else planned  # type: ignore[no-any-return]
+
+
+def _chosen(
+    g: Group,
+    permissions: tuple[str, ...],
+    processors: int,
+    policy: str,
+    rank: int,
+    sizes: Mapping[str, int],
+    bounds: Limits,
+) -> Alternative | None:
+    """The plan of a group; None where later passes decide, with a remark if a plan was asked for."""
+    from ..planning import choose
+    from ..planning.problem import Unserved
+
+    given = (g, permissions, processors)
+    try:
+        if policy == "every":
+            found = choose.every(*given, sizes, bounds)
+        else:
+            found = choose.decide(*given, "egraph" if policy == "auto" else policy, sizes, bounds)
+        if found and policy == "auto" and not rank and "relaxed_algebra" not in permissions:
+            return choose.better(found, processors)
+    except Unserved as why:
+        if policy != "auto":
+            text = f"later passes decide by rule what is recomputed and kept: {why}"
+            arena().remarks[Remark("P008", text, next(iter(arena().spans.get(g.effects[0], ())), None))] = None
+        return None
+    return found[min(rank, len(found) - 1)] if found else None
