@@ -39,15 +39,20 @@ class LaunchClass:
 
 
 def _contiguous(p: Any) -> Options:
-    """Rows that are contiguous, begin at 16 bytes and are a multiple of them long."""
+    """Rows that are contiguous, begin at 16 bytes and, where an extent is their length, are a multiple of them long."""
     from ..terms.core import find
-    from ..terms.index import Extent
+    from ..terms.index import Const, Extent
     from ..terms.normal import View
+
+    def aligned(v: Any) -> int:
+        row = v.shape[-1] if len(v.shape) > 1 else None
+        known = row is None or isinstance(row, Extent) or isinstance(row, Const) and row.value * v.dtype.bytes % 16 == 0
+        return 16 if known else v.dtype.bytes  # type: ignore[no-any-return]
 
     views = [v for v in p.parameters if isinstance(v, View)]
     unit = {v.name: len(v.shape) - 1 for v in views if v.shape}
     multiples = {e.name: SMALL for e in find(p, Extent)}
-    return {"bind_class": {"unit": unit, "aligned": {v.name: 16 for v in views}, "multiples": multiples}}
+    return {"bind_class": {"unit": unit, "aligned": {v.name: aligned(v) for v in views}, "multiples": multiples}}
 
 
 def _bounded(p: Any) -> Options:
