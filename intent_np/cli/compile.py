@@ -170,7 +170,7 @@ def plans_text(entry: Entry, given: Mapping[str, int]) -> str:
     """
     from intent_np.compiler import LAST_OF_ALL, Compilation, CompileOptions
     from intent_np.planning.explain import explained, text
-    from intent_np.plans import bound_class
+    from intent_np.plans import class_options
     from intent_np.runtime.examples import class_of
     from intent_np.runtime.plan import generic_class
     from intent_np.target import SM_90
@@ -178,9 +178,9 @@ def plans_text(entry: Entry, given: Mapping[str, int]) -> str:
     made = Compilation(entry.kernel, SM_90, dict(entry.constexprs), CompileOptions(**entry.options))
     sizes = {**next(iter(entry.sizes), {}), **given}
     holds = class_of(made.plan, sizes) if sizes else generic_class(made.plan)
-    options = {"bind_class": bound_class(made.plan, holds)}
+    options = class_options(made.plan, holds)
     with made.arena:
-        program = made.lowered(made.normal, options=options, after=LAST_OF_ALL, stop_after="spread_members")
+        program = made.lowered(made.normal, options=options, after=LAST_OF_ALL, stop_after="split_reductions")
         return text(explained(program, sizes=sizes))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..terms.core import arena, find
-from ..terms.grouped import GroupedProgram
+from ..terms.grouped import GroupedProgram, Last
 from ..terms.normal import processors_of
 from ..terms.plan import Computed, Kept, Peak, Plan, Walk, loops_around
 from .choose import Alternative, decide
@@ -25,7 +25,11 @@ def explained(
     out: list[dict[str, Any]] = []
     processors = processors_of(program.target)
     for g in program.groups:
-        name = next((e.view.name for e in g.effects if hasattr(e, "view")), "")
+        last = next(find(g.effects, Last), None)
+        name = next((e.view.name for e in (last or g).effects if hasattr(e, "view")), "")
+        if last is not None:  # what its instances do alone, and what is left to one of them, is decided
+            out.append({"group": name, "plans": [], "directed": "instances share its reductions"})
+            continue
         try:
             found = decide(g, program.permissions, processors, policy, sizes, Limits())
         except Unserved as why:

@@ -75,3 +75,9 @@ def test_compile_prints_plans_with_their_costs(capsys) -> None:
     assert "group of y\n*" in out
     assert "columns@1 columns@2 columns@3" in out
     assert "memory" in out
+
+
+def test_no_plan_is_shown_of_what_instances_share(capsys) -> None:
+    place = "compile", "kernels/reductions.py:sum_all", "--plans", "-e"
+    assert "group of y\n*" in run(capsys, *place, "N=4096")[1]
+    assert run(capsys, *place, "N=100000000")[1].strip() == "group of y: directed plan, instances share its reductions"
