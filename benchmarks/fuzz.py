@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from . import tables
+
 COLUMNS = (
     "oracles",
     "calls of each",
@@ -39,8 +41,7 @@ def row(folder: Path) -> list[str]:
 
 def table(folders: Iterable[Path]) -> str:
     """The campaigns as a table of Markdown, each in a line."""
-    rows = [COLUMNS, ["---"] * len(COLUMNS), *map(row, folders)]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
+    return "\n".join(tables.table(COLUMNS, [row(folder) for folder in folders]))
 
 
 if __name__ == "__main__":
