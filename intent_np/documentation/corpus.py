@@ -38,7 +38,8 @@ def _row(entry: Entry) -> Iterator[str]:
     def launch(one: Entry) -> Any:
         return lowered(one).launch
 
-    yield f"`{entry.name}`" + (f" ({len(launches)} kernels)" if entry.is_host_program else "")
+    several = "s" if len(launches) > 1 else ""
+    yield f"`{entry.name}`" + (f" ({len(launches)} kernel{several})" if entry.is_host_program else "")
     yield " ".join((entry.kernel.__doc__ or "").strip().partition("\n\n")[0].split()).replace("|", "\\|")
     yield ", ".join(f"`{c}`" for c in dict.fromkeys(c for one in launches for c in constructs(one)))
     yield min((lowered(one).level for one in launches), key=_LEVELS.index)
