@@ -273,6 +273,10 @@ class Values:
                 return e
             if held is i64 and (dtype is i64 or (dtype is index and self.held is i64)):
                 return e
+        if mode == "bits" and source is index:  # all 64, however it is held
+            e = self.hold(e, i64)
+        if mode == "bits" and dtype is index:
+            return self.hold(e if source is i64 else ConvertTo(self.tensor(e), i64, mode), self.held)
         return ConvertTo(self.tensor(e), self.dtype(dtype), mode)
 
     # ---- memory
