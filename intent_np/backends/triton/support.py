@@ -11,6 +11,24 @@ from collections.abc import Iterable
 LIBDEVICE = "libdevice"
 """Stands for the import of the library, among the names of functions."""
 
+_UNTIL_ALONE = """\
+    bits: tl.constexpr = pointers.dtype.element_ty.primitive_bitwidth
+    word: tl.constexpr = tl.int16 if bits == 16 else tl.int32 if bits == 32 else tl.int64
+    words = pointers.to(tl.pointer_type(word), bitcast=True)
+    places = words.to(tl.int64)
+    seen = tl.load(words, mask=mask, other=0)
+    waiting = mask
+    while greatest_lane(waiting.to(tl.int64)) > 0:
+        next = combine(seen.to(values.dtype, bitcast=True), values).to(word, bitcast=True)
+        some = greatest_lane(tl.where(waiting, places, 0))
+        at = tl.where(waiting, places, some).to(tl.pointer_type(word))
+        found = tl.atomic_cas(at, seen, tl.where(waiting, next, seen), sem=sem)
+        waiting = waiting & (found != seen)
+        seen = tl.where(waiting, found, seen)
+    return seen.to(values.dtype, bitcast=True)
+"""
+"""What `update_at` and `update_with_at` do."""
+
 SUPPORT: dict[str, str] = {
     "nonzero": '''
 def nonzero(b):
@@ -51,39 +69,13 @@ def update_at(pointers, values, mask, combine: tl.constexpr, sem: tl.constexpr):
 
     There is no compare-exchange with a mask: lanes that are done, or not in it, go where another one goes, and change
     nothing."""
-    bits: tl.constexpr = pointers.dtype.element_ty.primitive_bitwidth
-    word: tl.constexpr = tl.int16 if bits == 16 else tl.int32 if bits == 32 else tl.int64
-    words = pointers.to(tl.pointer_type(word), bitcast=True)
-    places = words.to(tl.int64)
-    seen = tl.load(words, mask=mask, other=0)
-    waiting = mask
-    while greatest_lane(waiting.to(tl.int64)) > 0:
-        next = combine(seen.to(values.dtype, bitcast=True), values).to(word, bitcast=True)
-        some = greatest_lane(tl.where(waiting, places, 0))
-        at = tl.where(waiting, places, some).to(tl.pointer_type(word))
-        found = tl.atomic_cas(at, seen, tl.where(waiting, next, seen), sem=sem)
-        waiting = waiting & (found != seen)
-        seen = tl.where(waiting, found, seen)
-    return seen.to(values.dtype, bitcast=True)
-''',
+'''
+    + _UNTIL_ALONE,
     "update_with_at": '''
 def update_with_at(pointers, values, more, mask, combine: tl.constexpr, sem: tl.constexpr):
     """Combine values into elements, as `update_at` does, with more that the combine uses."""
-    bits: tl.constexpr = pointers.dtype.element_ty.primitive_bitwidth
-    word: tl.constexpr = tl.int16 if bits == 16 else tl.int32 if bits == 32 else tl.int64
-    words = pointers.to(tl.pointer_type(word), bitcast=True)
-    places = words.to(tl.int64)
-    seen = tl.load(words, mask=mask, other=0)
-    waiting = mask
-    while greatest_lane(waiting.to(tl.int64)) > 0:
-        next = combine(seen.to(values.dtype, bitcast=True), values, *more).to(word, bitcast=True)
-        some = greatest_lane(tl.where(waiting, places, 0))
-        at = tl.where(waiting, places, some).to(tl.pointer_type(word))
-        found = tl.atomic_cas(at, seen, tl.where(waiting, next, seen), sem=sem)
-        waiting = waiting & (found != seen)
-        seen = tl.where(waiting, found, seen)
-    return seen.to(values.dtype, bitcast=True)
-''',
+'''
+    + _UNTIL_ALONE.replace("values)", "values, *more)"),
     "compare_exchange_at": '''
 def compare_exchange_at(pointers, expected, desired, mask, sem: tl.constexpr):
     """A compare-exchange in the lanes of the mask; the others go where one of them goes, and change nothing.
