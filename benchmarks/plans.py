@@ -145,7 +145,13 @@ def _built(task: tuple[int, dict[str, Any], str]) -> dict[str, Any]:
     """One plan: its artifact in a folder, and what the model makes of it."""
     number, p, folder = task
     w = WORKLOADS[number]
-    record: dict[str, Any] = {"number": number, "workload": w.title, "kernel": w.kernel.name, **p, "folder": folder}
+    record: dict[str, Any] = {
+        "number": number,
+        "workload": w.title,
+        "kernel": w.kernel.name,
+        **p,
+        "folder": Path(folder).name,
+    }
     record["extents"], record["numerics"] = dict(w.extents), w.numerics
     try:
         passes = {"choose_plan": {"policy": p["policy"], "rank": p.get("rank", 0), "sizes": dict(w.extents)}}
@@ -207,7 +213,7 @@ def _timed(records: list[dict[str, Any]], plans: Path, repeats: int) -> None:
         if "text" in r or r["code"] in launches:  # of what is the same the time is one
             continue
         try:
-            launch = intent_np.load(plans / Path(r["folder"]).name).prepare(*arrays.values())
+            launch = intent_np.load(plans / r["folder"]).prepare(*arrays.values())
             launch()
             cupy.cuda.Device().synchronize()
         except Exception as problem:
