@@ -17,13 +17,12 @@ and a new child goes on with the next.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import time
 from pathlib import Path
 
-from .supervise import Record, serve, supervise
+from .supervise import Record, publish, serve, supervise
 from .tables import said, short, table
 from .work import LARGE, SECTIONS, Settings, items, perform
 
@@ -38,13 +37,7 @@ def main() -> int:
     command = ["benchmarks.device", "--artifacts", options.artifacts, "--rounds", str(options.rounds)]
     names = items(options.sections, options.only)
     records = supervise(command, names, time.monotonic() + options.budget, HANG)
-    text = _tables(records)
-    print(text)
-    out = Path(options.out)
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "device.json").write_text(json.dumps(records, indent=1))
-    (out / "device.txt").write_text(text + "\n")
-    return 0 if all(record["ok"] for record in records.values()) else 1
+    return publish(options.out, "device", records, _tables(records))
 
 
 def _options() -> argparse.Namespace:

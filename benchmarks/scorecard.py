@@ -11,7 +11,6 @@ measures row after row; a row that takes too long or faults costs no other row.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -22,7 +21,7 @@ from pathlib import Path
 from .measure import measure, warm
 from .ranking import report
 from .rows import SCORECARD
-from .supervise import serve, supervise
+from .supervise import publish, serve, supervise
 
 
 def main() -> int:
@@ -48,12 +47,7 @@ def main() -> int:
     rows = {SCORECARD[int(i)].title: record for i, record in records.items()}
     text = report(rows)
     text += f"\n\npeers compiled in {warmed:.0f} s, everything in {time.monotonic() - started:.0f} s"
-    print(text)
-    out = Path(options.out)
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "scorecard.json").write_text(json.dumps(rows, indent=1))
-    (out / "scorecard.txt").write_text(text + "\n")
-    return 0 if all(record["ok"] for record in records.values()) else 1
+    return publish(options.out, "scorecard", rows, text)
 
 
 def _options() -> argparse.Namespace:

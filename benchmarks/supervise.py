@@ -43,6 +43,16 @@ def supervise(command: Sequence[str], names: Sequence[str], deadline: float, han
     return records
 
 
+def publish(out: str, name: str, records: dict[str, Record], text: str) -> int:
+    """Print the text, write it and the records to `name.txt` and `name.json` of the folder; the exit status."""
+    print(text)
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.json").write_text(json.dumps(records, indent=1))
+    (folder / f"{name}.txt").write_text(text + "\n")
+    return 0 if all(record["ok"] for record in records.values()) else 1
+
+
 def _run_child(command: Sequence[str], journal: Path, deadline: float, hang: float) -> str:
     """Run a child; why it died before the last of its items, or nothing if it ended by itself."""
     child = subprocess.Popen([sys.executable, "-m", *command])

@@ -31,11 +31,8 @@ def legalize_reduce(kernel: Kernel) -> Kernel:
     Preserves values: wrapping sums and products commute with truncation, maxima of the wider type are the same.
     """
     names = set(find(kernel, Var))
-    wide = {
-        x.var: _widened(x.var, names)
-        for x in find(kernel, Let)
-        if isinstance(x.value, (Reduce, Scan)) and isinstance(x.var.dtype, tuple)
-    }
+    reduced = (x.var for x in find(kernel, Let) if isinstance(x.value, (Reduce, Scan)))
+    wide = {v: _widened(v, names) for v in dict.fromkeys(reduced) if isinstance(v.dtype, tuple)}
     held: dict[Value, tuple[DType, ...]] = {}  # tuples of what is held in a wider type
 
     def step(t: Any) -> Any:
@@ -63,6 +60,7 @@ def _widened(v: Any, names: set[Var]) -> Var:
     made = Var(v.name, tuple(map(in_registers, v.dtype)), v.varies)
     while made is not v and made in names:
         made = Var(f"{made.name}_wide", made.dtype, made.varies)
+    names.add(made)
     return made
 
 
