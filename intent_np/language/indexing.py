@@ -18,6 +18,7 @@ from intent_np.terms.logical import (
     AtEach,
     Convert,
     Domain,
+    Filled,
     LoopVar,
     NewAxis,
     Read,
@@ -297,9 +298,7 @@ def read(source: Memory | Value, items: Any, valid: Any = None, fill: Any = None
     elif is_tensor(source):
         shape, d, name = shape_of(source), element(source.type), arena().names.get(source, "the value")
     else:
-        fix = "leave the subscript out; annotate a parameter I.In[dtype, shape] if it is an array"
-        count = len(items) if isinstance(items, tuple) else 1
-        raise fail("E205", name="a scalar", rank=0, count=count, found=show(source), fix=fix)
+        return _of_a_scalar(source, items, valid)
     mask = None if valid is None else condition(valid)
     entries = subscripts(name, shape, items, mask)
     lanes: tuple[Value, ...] = ()
@@ -314,6 +313,17 @@ def read(source: Memory | Value, items: Any, valid: Any = None, fill: Any = None
     if shape and entries == tuple(Along(whole(e)) for e in shape):
         return source
     return Take(source, entries, *lanes)
+
+
+def _of_a_scalar(source: Value, items: Any, valid: Any) -> Value:
+    """A scalar has no axis to subscript; as a NumPy scalar, it gets new ones, each of extent 1."""
+    entries = items if isinstance(items, tuple) else (items,)
+    count = sum(i is not None and i is not Ellipsis for i in entries)
+    if count or valid is not None:
+        fix = "leave the subscript out; annotate a parameter I.In[dtype, shape] if it is an array"
+        raise fail("E205", name="a scalar", rank=0, count=count or len(entries), found=show(source), fix=fix)
+    axes = len(subscripts("a scalar", (), items))
+    return Filled(source, (const(1),) * axes) if axes else source
 
 
 def initialised(source: Memory) -> None:

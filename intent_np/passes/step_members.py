@@ -215,7 +215,8 @@ class _Member:
             across = isinstance(binder, STRUCTURED) and binder.axis is b
             self.stuck |= across and any(b in varying(x) and self._is_own(x) for x in evaluated(t))
             at_member = across and b in t.lanes and not isinstance(t.type, tuple)
-            if (at_member or self._is_of_others(t) and b in varying(t)) and t not in self.done:
+            asked = at_member or self._is_of_others(t) and b in varying(t)
+            if asked and not isinstance(self.done.get(t), Load):  # renamed, it is found where it was
                 kept = of.memory.aside(t, "found")
                 if kept is not None:
                     front.append(rebuilt(kept[0], of.done))
