@@ -98,7 +98,13 @@ class RegionLowering:
             if not isinstance(identities[-1], Const):
                 raise refused(v, "an identity that is known only at run time")
         made = Region(cut, joined.combine_of(kept), tuple(values), tuple(identities))
-        return node(made) if len(values) == 1 else node(Proj(made, kept.index(component)))
+        known = made.component_lanes()
+        may_vary = known[kept.index(component)] | self.owned  # others stand where no statement has their coordinates
+        within = [k for k, lanes in enumerate(known) if lanes <= may_vary]
+        kept = [kept[k] for k in within]
+        parts = (tuple(of[k] for k in within) for of in (values, identities))
+        made = Region(cut, joined.combine_of(kept), *parts)
+        return node(made) if len(kept) == 1 else node(Proj(made, kept.index(component)))
 
     def _placed(
         self, j: int, summary: Value, joined: _Joined, place: dict[tuple[int, int], Any], taken: frozenset[Any]
