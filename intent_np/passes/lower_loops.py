@@ -86,6 +86,8 @@ class LoopLowering(UpdateLowering):
     def _state(self, loop: L.Ordered, turn: Turn | None, place: Place, v: Any) -> tuple[int, frozenset[Any]]:
         """The number of a state, and the axes that it varies along."""
         known = self.wanted.setdefault(loop, {})
+        # a state is there for all coordinates, and so is what says which of its elements it is
+        place = place[0], tuple(guarded(p, None, lost=True) for p in place[1])
         if place not in known:
             late = any(turn in p.needs or behind(p) or self._elsewhere(p, loop) for p in place[1])
             if late or len(known) >= MOST or any(isinstance(a, Part) for p in place[1] for a in p.lanes):
