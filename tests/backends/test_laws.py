@@ -182,6 +182,31 @@ def test_what_is_combined_into_elements_obeys_its_laws():
     assert (broken.code, broken.expected) == ("E503", "combine(a, b) == combine(b, a)")
 
 
+@intent.fn
+def limited(a, b, m):
+    return I.minimum(I.maximum(a, b), m)
+
+
+@intent.kernel
+def limits(x: I.In[I.f32, ("N",)], at: I.In[I.index, ("N",)], m: I.In[I.f32, ("N",)], y: I.InOut[I.f32, (4,)]):
+    for i in I.parallel(I.domain(0, x.shape[0])):
+        p = I.assume_in_bounds(at[i], y, axis=0)
+        I.scatter_reduce(y, index=p, value=x[i], combine=limited, combine_operands=(m[i],))
+
+
+def test_lanes_that_meet_bring_operands_that_leave_their_order_open():
+    def found(*m):
+        x, at, y = np.float32([5, 6, 7, 1]), np.array([2, 0, 2, 1]), np.zeros(4, np.float32)
+        return check_kernel(limits, {"x": x, "at": at, "y": y, "m": np.float32(m)}).findings
+
+    assert found(3, 9, 3, 2) == ()
+    assert found(8, 9, 7, 2) == ()  # each is above all that is brought
+    (broken,) = found(3, 9, 9, 2)
+    assert broken.code == "E503"
+    assert broken.expected == "combine(combine(a, b, m), c, n) == combine(combine(a, c, n), b, m)"
+    assert broken.found == "7 and 3 for a = 0, b = 5, m = 3, c = 7, n = 9"
+
+
 @intent.kernel
 def numbered(x: I.In[I.i32, ("N",)], c: I.InOut[I.i32, (1,)], y: I.Out[I.i32, ("N",)]):
     for i in I.parallel(I.domain(0, x.shape[0])):

@@ -52,6 +52,49 @@ def check_update(t: CheckedTensors, e: Accumulate, lines: Values, used: Used, fi
     _try(t, e, None, True, lines, used, findings)
 
 
+def check_meeting(
+    t: CheckedTensors, e: Accumulate, held: Array, lanes: tuple[tuple[Array, Used], ...], findings: Findings
+) -> None:
+    """Try that lanes that meet at an element, each with operands of its own, may come in either order: two for each
+    sample, and what the element holds."""
+    if not held.size:
+        return
+    tested = widened(e.combine)
+    (b, of_b), (c, of_c) = (((x[:TRIPLES],), _given(used, tested is not e.combine)) for x, used in lanes)
+
+    def step(old: Values, brought: Values, used: Used) -> Values:
+        return _evaluated(t, tested, old, brought, {a: x[:TRIPLES] for a, x in used.items()})
+
+    a = (held[:TRIPLES],)
+    ab, ac = step(a, b, of_b), step(a, c, of_c)
+    given = [("a", a), ("b", b), *_named("m", of_b), ("c", c), *_named("n", of_c)]
+    text = "combine(combine(a, b, m), c, n) == combine(combine(a, c, n), b, m)"
+    law = Law(text, (step(ab, c, of_c), step(ac, b, of_b)), tuple(given), (ab, ac))
+    if (found := broken(law, e.combine.dtypes)) is not None:
+        findings.add("E503", e, None, key=law.text, name=e.spelled, expected=law.text, found=found)
+
+
+def _named(name: str, used: Used) -> Iterator[tuple[str, Values]]:
+    """The operands of a lane, all of them under one name if it has several."""
+    if used:
+        yield name, tuple(used.values())
+
+
+def _given(used: Used, wide: bool) -> Used:
+    """What a combine uses besides its sides, as one that was widened asks for it."""
+    made: Used = {}
+    for a, x in used.items():
+        d = f64 if a.dtype.is_float and wide else a.dtype
+        made[Arg(a.side, a.position, d)] = x.astype(storage(d), copy=False)
+    return made
+
+
+def _evaluated(t: CheckedTensors, tested: Combine, left: Values, right: Values, used: Used) -> Values:
+    left, right = cast(left, tested.dtypes), cast(right, tested.dtypes)
+    with np.errstate(all="ignore"):
+        return Tensors.combined(t, tested, left, right, used)
+
+
 def _try(
     t: CheckedTensors, v: TensorReduce | TensorScan | Accumulate, identities: tuple[Any, ...] | None, commutative: bool,
     lines: Values, used: Used, findings: Findings,
@@ -65,16 +108,11 @@ def _try(
     start = identities and tuple(
         np.full(x.shape, i, storage(d)) for x, i, d in zip(a, identities, tested.dtypes, strict=True)
     )
-    given: Used = {}
-    for name, x in used.items():
-        d = f64 if name.dtype.is_float and tested is not combine else name.dtype
-        wide = np.broadcast_to(x, (1, *lines[0].shape[1:])).reshape(-1)[lanes]
-        given[Arg(name.side, name.position, d)] = wide.astype(storage(d), copy=False)
+    wide = {name: np.broadcast_to(x, (1, *lines[0].shape[1:])).reshape(-1)[lanes] for name, x in used.items()}
+    given = _given(wide, tested is not combine)
 
     def f(left: Values, right: Values) -> Values:
-        left, right = cast(left, tested.dtypes), cast(right, tested.dtypes)
-        with np.errstate(all="ignore"):
-            return Tensors.combined(t, tested, left, right, given)
+        return _evaluated(t, tested, left, right, given)
 
     for law in combine_laws(f, a, b, c, start, commutative):
         if (found := broken(law, combine.dtypes)) is not None:

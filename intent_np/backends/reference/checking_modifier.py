@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...numerics import Array
 from ...terms.logical import Accumulate, Atomic, Buffer, Old, Succeeded, element
 from ...terms.normal import Arg
 from ..arrays.access import gather, scatter
-from .checking_laws import check_update
+from .checking_laws import check_meeting, check_update
 from .checking_poison import union
 from .checking_shadow import Shadow
 from .memory import Access, Modifier, operands
@@ -66,5 +67,21 @@ class CheckedModifier(Modifier):
         where = tuple(np.broadcast_to(i, shape)[live] for i in access.where)
         met = access.target[where] if where else access.target.reshape(1)
         members = np.concatenate((given, met))[:, None]
-        first = {Arg("c", k, element(o.type)): x[:1] for k, (o, x) in enumerate(zip(e.operands, used, strict=True))}
+        operands = {Arg("c", k, element(o.type)): x for k, (o, x) in enumerate(zip(e.operands, used, strict=True))}
+        first = {name: x[:1] for name, x in operands.items()}
         check_update(self.checked, e, (members,), first, self.checked.findings)
+        if used:
+            self._in_either_order(e, access, where, given, operands)
+
+    def _in_either_order(
+        self, e: Accumulate, access: Access, where: tuple[Array, ...], given: Array, operands: dict[Arg, Array]
+    ) -> None:
+        """That of lanes with different operands, side by side among those that meet, either may come first."""
+        target = access.target[None]
+        at = np.ravel_multi_index((np.zeros(given.shape, np.int64), *where), target.shape)
+        order = np.argsort(at, kind="stable")
+        one, two = order[:-1], order[1:]
+        meet = at[one] == at[two]
+        meet &= np.logical_or.reduce([x[one] != x[two] for x in operands.values()])
+        lanes = tuple((given[i[meet]], {name: x[i[meet]] for name, x in operands.items()}) for i in (one, two))
+        check_meeting(self.checked, e, target.reshape(-1)[at[one[meet]]], lanes, self.checked.findings)

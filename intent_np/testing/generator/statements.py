@@ -250,7 +250,8 @@ def scatter_reduce(block: Block, fuel: int) -> bool:
         w.used["combine with an operand"] += 1
         combine = w.fresh("combine")
         w.helpers.append(f"@intent.fn\ndef {combine}(a, b, m):\n    return I.minimum(I.maximum(a, b), m)")
-        operands = f", combine_operands=({value(block, Type(kind.dtype), 1, True)},)"
+        # another limit at each point would tell which of them came first
+        operands = f", combine_operands=({w.scalar(kind.dtype)},)"
     else:
         m, _ = lawful(block, kind.dtype, lambda m: m.grouping == "scalar" and not m.operand and m.name in BASES)
         combine = written(block, m)
