@@ -17,9 +17,9 @@ def k(
     M = x4.shape[0]
     for p1 in I.parallel(I.domain(1, 7)):
         acc1 = x1[p1]
-        for i2 in range(s1):
+        for _i2 in range(s1):
             acc2 = acc1
-            for i3 in range(M):
+            for _i3 in range(M):
                 if x2[p1] < 0:
                     break
                 acc2 = x3[p1] != acc2
@@ -34,9 +34,9 @@ def old_value(x1: I.In[I.i32, ("M",)], x2: I.In[I.i32, (7,)], z1: I.InOut[I.i32,
     for p1 in I.parallel(I.domain(0, 7)):
         t1 = I.atomic.add(z1, index=p1, value=x2[p1])
         acc1 = t1
-        for i1 in range(M):
+        for _i1 in range(M):
             acc2 = acc1 + t1
-            for i2 in range(M):
+            for _i2 in range(M):
                 if acc2 > x2[p1]:
                     break
                 acc2 = acc2 + t1 + 1
