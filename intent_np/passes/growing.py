@@ -1,4 +1,4 @@
-"""Whether the points of a program space that come later have longer loops: the rows of a triangle, from the first on.
+"""Along which coordinates of a program space the loops grow: those of the rows of a triangle do.
 
     for k0 = 0 to min(pm * BM + BM, K) step BK: …        longer for a later block of m
 
@@ -19,22 +19,24 @@ RISING = ("add", "mul", "minimum", "maximum", "floordiv", "ceil_div")
 """Operators on natural numbers whose results grow with each operand, but for a divisor, which is no coordinate."""
 
 
-def later_is_longer(kernel: Kernel) -> bool:
-    """Whether a loop from a fixed start ends later where a coordinate is larger."""
+def growing_along(kernel: Kernel) -> frozenset[Var]:
+    """The coordinates with which some loop from a fixed start ends later."""
     carried = {v for loop in find(kernel, (For, While)) for v in loop.carries}  # type: ignore[arg-type]
     defined = {s.var: s.value for s in find(kernel, Let) if s.var not in carried}
     coordinates = set(kernel.coordinates)
-    return any(
-        _touched(s.hi, defined, coordinates)
-        and not _touched(s.lo, defined, coordinates)
-        and _rises(s.hi, defined, coordinates)
-        for s in find(kernel, For)
-    )
+    found: set[Var] = set()
+    for s in find(kernel, For):
+        if not _touched(s.lo, defined, coordinates) and _rises(s.hi, defined, coordinates):
+            found |= _touched(s.hi, defined, coordinates)
+    return frozenset(found)
 
 
-def _touched(v: Any, defined: Mapping[Var, Any], coordinates: set[Var]) -> bool:
-    """Whether a bound depends on a coordinate of the instance."""
-    return any(u in coordinates or u in defined and _touched(defined[u], defined, coordinates) for u in find(v, Var))
+def _touched(v: Any, defined: Mapping[Var, Any], coordinates: set[Var]) -> set[Var]:
+    """The coordinates of the instance that a bound depends on."""
+    out: set[Var] = set()
+    for u in find(v, Var):
+        out |= {u} & coordinates or (_touched(defined[u], defined, coordinates) if u in defined else set())
+    return out
 
 
 def _rises(v: Any, defined: Mapping[Var, Any], coordinates: set[Var]) -> bool:

@@ -42,7 +42,7 @@ from ..terms.triton import (
 )
 from .barriers import waiting
 from .base import nanopass
-from .growing import later_is_longer
+from .growing import growing_along
 from .triton_counts import is_range
 from .triton_updates import update
 from .triton_values import Values
@@ -60,21 +60,22 @@ def lower_to_triton(
     """Give fragments positions, integers a width, and addresses pointers.
 
     With `instances` there are at most so many, and each takes every so many-th point of the program space; `descending`
-    numbers the points from the last one, as `longest_first` does where later points have longer loops.
+    numbers the points from the last one.  With `longest_first`, coordinates along which loops grow are counted down and
+    vary slowest, so that the instances that are started last are the shortest of all.
     Stands behind all that reasons about named axes, and before the passes that only tidy or print.
     Preserves the meaning of every statement, one for one; statements keep their order.
     """
-    descending |= longest_first and later_is_longer(kernel)
-    return _Lowering(kernel, i32 if index_bits == 32 else i64).function(instances, descending)
+    return _Lowering(kernel, i32 if index_bits == 32 else i64, longest_first).function(instances, descending)
 
 
 class _Lowering:
-    def __init__(self, kernel: Kernel, held: DType) -> None:
+    def __init__(self, kernel: Kernel, held: DType, longest_first: bool) -> None:
         # what is part of the signature takes its name first: a local of the same name would hide a pointer
         self.fresh = Names()
         self.name = self.fresh.fresh(kernel.name)
         sizes = {p: Physical(self.fresh.fresh(p.name), p.value) for p in kernel.physical}
         (self.kernel,) = (kernel,) = rewrite((kernel,), lambda t: sizes.get(t, t))
+        self.growing = growing_along(kernel) if longest_first else frozenset()
         self.values = Values(kernel.physical, held, self.fresh)
         self.spelled: dict[Any, str] = {}
         self.waiting = waiting(kernel.body)
@@ -93,6 +94,8 @@ class _Lowering:
 
     def function(self, instances: int, descending: bool) -> Function:
         kernel = self.kernel
+        if kernel.grouping > 1 and self.growing:  # which orders coordinates for what they share: all are counted down
+            self.growing, descending = frozenset(), True
         grid: Value = const(1)
         for g in kernel.grid:
             grid = g if is_const(grid, 1) else grid if is_const(g, 1) else mul(grid, g)
@@ -144,7 +147,8 @@ class _Lowering:
         return [*lines, ForRange(point, number, total, Number(instances, i32), tuple(inner))]
 
     def coordinates(self, number: Expr, space: Kernel | Dispatch) -> list[Statement]:
-        """An instance's number decoded: the last coordinate is the fastest, or the last two go in groups."""
+        """An instance's number decoded: the last coordinate is the fastest, or the last two go in groups; those along
+        which loops grow are the slowest, from their last value on."""
         lines: list[Statement] = []
         live = []
         for var, extent in zip(space.coordinates, space.grid, strict=True):
@@ -153,7 +157,8 @@ class _Lowering:
                 self.values.names[var] = Number(0, i32)
             else:
                 live.append((var, extent))
-        if len(live) == 1:
+        live.sort(key=lambda pair: pair[0] not in self.growing)
+        if len(live) == 1 and live[0][0] not in self.growing:
             return [self.bind(live[0][0], number)]
         if live:
             pid = number if isinstance(number, Name) else self.local("pid", number, lines)
@@ -172,7 +177,10 @@ class _Lowering:
             digit = number
             for count in reversed(counts[i + 1 :]):
                 digit = op("floordiv", [digit, count], True)
-            lines.append(self.bind(var, op("mod", [digit, counts[i]], True) if i else digit))
+            digit = op("mod", [digit, counts[i]], True) if i else digit
+            if var in self.growing:
+                digit = op("sub", [op("sub", [counts[i], Number(1, i32)]), digit])
+            lines.append(self.bind(var, digit))
 
     def _grouped(self, pid: Expr, names: list[Var], counts: list[Expr], grouping: int, lines: list[Statement]) -> None:
         """Row-major but for the last two coordinates: the rows of the former go in groups, column by column within a
