@@ -6,12 +6,10 @@ operators are spelled by `spelling.py`, long lines are broken by `layout.py`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
-from ...numerics.literals import FORMATS, round_to
 from ...terms import triton as t
 from ...terms.core import arena, find
 from ...terms.dtypes import DType, bool_, f32, f64
@@ -19,7 +17,7 @@ from ...terms.index import Extent, Param, Physical
 from ...terms.triton import Expr, Function, Helper
 from .conversions import spelled_type
 from .layout import STEP, WIDTH, wrap
-from .spelling import ATOM, PRODUCT, SUM, TYPES, UNARY, Spelled, Spelling
+from .spelling import ATOM, PRODUCT, SUM, TYPES, UNARY, Spelled, Spelling, number
 from .support import SUPPORT
 
 NUMBERS: dict[Any, str] = {Extent: "number", Param: "number"}
@@ -33,21 +31,6 @@ def print_triton(function: Function, capability: int | None = None) -> str:
     """The module: imports, the helpers that are used, the function.  `capability` is that of what runs it, by default
     of the function's target."""
     return Printer(function, capability).module()
-
-
-def number(value: Any, dtype: DType) -> str:
-    """A literal: the shortest decimal that is this number in its dtype, also where it passes through f32 on its way."""
-    if not dtype.is_float:
-        return repr(value)
-    if not math.isfinite(value):
-        return f'float("{value}")'
-    form = FORMATS[dtype.name]
-    for digits in range(1, 17):
-        short = float(f"{value:.{digits}g}")
-        single = round_to(short, FORMATS["f32"]) if dtype.bits < 32 else short
-        if single is not None and round_to(short, form) == value and round_to(single, form) == value:
-            return repr(short)
-    return repr(value)
 
 
 class Printer:
@@ -258,4 +241,4 @@ def spelled_shape(shape: tuple[Any, ...]) -> str:
     return f"[{', '.join(x.name for x in shape)}]"
 
 
-__all__ = ["Printer", "number", "print_triton"]
+__all__ = ["Printer", "print_triton"]

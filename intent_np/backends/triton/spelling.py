@@ -11,10 +11,12 @@ the ends); `/` on f32 is `div.full` and on halves of f32; `-x` is `0 - x`, wrong
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from ...numerics.literals import FORMATS, round_to
 from ...terms.dtypes import DType, bf16, bool_, f16, f32, f64
 from ...terms.operators import Op
 from . import conversions, support
@@ -157,6 +159,21 @@ _INTEGER = re.compile(r"-?\d+")
 _CALLED = re.compile(r"(?<![\w.])(\w+)[.(]")
 
 
+def number(value: Any, dtype: DType) -> str:
+    """A literal: the shortest decimal that is this number in its dtype, also where it passes through f32 on its way."""
+    if not dtype.is_float:
+        return repr(value)
+    if not math.isfinite(value):
+        return f'float("{value}")'
+    form = FORMATS[dtype.name]
+    for digits in range(1, 17):
+        short = float(f"{value:.{digits}g}")
+        single = round_to(short, FORMATS["f32"]) if dtype.bits < 32 else short
+        if single is not None and round_to(short, form) == value and round_to(single, form) == value:
+            return repr(short)
+    return repr(value)
+
+
 class Spelling:
     """Spells operators and conversions; remembers what the module must import and define for them.
 
@@ -219,9 +236,17 @@ class Spelling:
             operands[1:] = [self._constant(o, dtype) if dtype.bits == 8 else o for o in operands[1:]]
         if direct is not None:
             return self._write(direct, dtype, operands)
-        wide = [o if _LITERAL.fullmatch(o.text) else Operand(*self.conversion(o, dtype, f32)) for o in operands]
+        wide = [self._single(o, dtype) for o in operands]
         result = self._write(row.f32, f32, wide)
         return result if op.result == "bool" else self.conversion(result, f32, dtype)
+
+    def _single(self, operand: Operand, dtype: DType) -> Operand:
+        """An operand of `dtype` in f32, where a literal has more digits: 0.94 is 0.9375 among 8-bit floats alone."""
+        if not _LITERAL.fullmatch(operand.text):
+            return Operand(*self.conversion(operand, dtype, f32))
+        if "(" in operand.text:  # neither an infinity nor NaN needs digits
+            return operand
+        return Operand(number(round_to(float(operand.text), FORMATS[dtype.name]), f32), operand.level)
 
     def _constant(self, operand: Operand, dtype: DType) -> Operand:
         """A literal as an 8-bit float, of which Triton makes no constants."""
@@ -264,4 +289,18 @@ def typed(operand: Operand, dtype: DType) -> Operand:
     return operand if plain else Operand(f"tl.full([], {operand.text}, {TYPES[dtype.name]})", ATOM)
 
 
-__all__ = ["AND", "ATOM", "COMPARE", "OR", "PRODUCT", "SHIFT", "SUM", "TYPES", "UNARY", "XOR", "Spelled", "Spelling"]
+__all__ = [
+    "AND",
+    "ATOM",
+    "COMPARE",
+    "OR",
+    "PRODUCT",
+    "SHIFT",
+    "SUM",
+    "TYPES",
+    "UNARY",
+    "XOR",
+    "Spelled",
+    "Spelling",
+    "number",
+]
