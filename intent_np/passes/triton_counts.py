@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..terms.dtypes import i32, index
 from ..terms.gpu import Range, Reduce
-from ..terms.index import Cast, conjunction, const, le, lt
-from ..terms.triton import BroadcastTo, Expr, HistogramCall
+from ..terms.index import Cast, Physical, conjunction, const, le, lt
+from ..terms.triton import BroadcastTo, Expr, FullBlock, HistogramCall, Number
 from .one_hot import BINS, one_hot, uncast
 
 if TYPE_CHECKING:
@@ -37,8 +37,13 @@ def counts(values: Values, t: Reduce) -> Expr | None:
     if source.kind != "uint" or source.range[1] >= bins.value:
         end = bins if d is index else const(bins.value, d)  # type: ignore[arg-type]
         valid = conjunction(valid, le(const(0, d), key), lt(key, end))  # type: ignore[arg-type]
-    mask = None if valid is None else values.at(valid, dims)
-    if mask is not None and not mask.type.shape:
-        mask = BroadcastTo(mask, dims)
-    found = HistogramCall(values.hold(values.lower(key), i32), bins, mask)
+    mask = None if valid is None else _along(values, values.at(valid, dims), dims)
+    found = HistogramCall(_along(values, values.hold(values.lower(key), i32), dims), bins, mask)
     return values.hold(found, values.dtype(t.type))  # type: ignore[arg-type]
+
+
+def _along(values: Values, e: Expr, dims: tuple[Physical, ...]) -> Expr:
+    """`e` with an element for each member, of which all may have one number."""
+    if isinstance(e, Number):
+        return FullBlock(e.value, e.dtype, dims)
+    return e if e.type.shape else BroadcastTo(values.tensor(e), dims)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..backends.triton.names import Names
 from ..terms.core import arena, find, inherit
-from ..terms.dtypes import DType, bf16, f8e5m2, f16, f64, i16, i32, i64, index
+from ..terms.dtypes import DType, f8e5m2, f64, i8, i16, i32, i64, index
 from ..terms.gpu import Broadcast, ContractInto, Full, Load, Physical, Proj, Range, Reduce, Scan, Store, Var
 from ..terms.index import Apply, Cast, Const, Extent, Param, Stride, Value, is_const
 from ..terms.normal import Arg, Combine, View, builtin_name
@@ -159,7 +159,7 @@ class Values:
         """A tensor, or a scalar with a dtype of its own."""
         dims = self.dims(lanes)
         if dtype.is_float and value == 0 and math.copysign(1, value) < 0:
-            whole = i64 if dtype is f64 else i16 if dtype in (f16, bf16) else i32
+            whole = {8: i8, 16: i16, 32: i32, 64: i64}[dtype.bits]
             return ConvertTo(FullBlock(whole.range[0], whole, dims), dtype, "bits")
         return FullBlock(value, self.dtype(dtype), dims)
 
