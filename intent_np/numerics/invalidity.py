@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..terms.dtypes import DType, bool_, f32
-from ..terms.operators import Op
+from ..terms.operators import OPERATORS, Op
 from .casts import in_range
 from .literals import FORMATS
 from .pointwise import evaluate
@@ -106,3 +106,47 @@ def invalid_cast(x: Array, dst: DType, src: DType) -> Array:
     if rule is NOT_AN_INTEGER:
         return ~in_range(x, dst)
     return np.asarray(np.abs(x.astype(np.float64)) >= FORMATS[dst.name].limit)
+
+
+@quiet
+def invalid_reduction(op: Op, x: Array, axis: int, dtype: DType) -> Array:
+    """Where reducing `x` along `axis` by `op`, which `reduce` knows, is invalid: in some order of the members, what some
+    of them give."""
+    if not may_be_invalid(op, dtype):
+        return np.zeros((), np.bool_)
+    x = widen(np.asarray(x, storage(dtype)), dtype).astype(np.float64)
+    if op.name == "mul":
+        return np.asarray(np.prod(np.fmax(np.abs(x), 1.0), axis) >= FORMATS[dtype.name].limit)
+    return _too_large(np.sum(np.fmax(x, 0.0), axis), np.sum(np.fmin(x, 0.0), axis), dtype)
+
+
+@quiet
+def invalid_scan(op: Op, x: Array, axis: int, dtype: DType) -> Array:
+    """The members of `x` up to which scanning along `axis` by `op` is invalid: what some neighbours among them give."""
+    if not may_be_invalid(op, dtype):
+        return np.zeros((), np.bool_)
+    x = np.moveaxis(widen(np.asarray(x, storage(dtype)), dtype).astype(np.float64), axis, 0)
+    wrong = np.zeros(x.shape, np.bool_)
+    high = low = np.full(x.shape[1:], 1.0 if op.name == "mul" else 0.0)
+    for k, member in enumerate(x):  # the largest and the least of the neighbours that end here
+        if op.name == "mul":
+            high = np.fmax(high, 1.0) * np.abs(member)
+            low = -high
+        else:
+            high, low = np.fmax(high, 0.0) + member, np.fmin(low, 0.0) + member
+        wrong[k] = _too_large(high, low, dtype)
+    return np.moveaxis(np.logical_or.accumulate(wrong, axis=0), 0, axis)
+
+
+@quiet
+def invalid_contraction(total: Array, magnitude: Array, acc: DType) -> Array:
+    """Where a sum of products in `acc` is invalid in some order: `total` is the sum, `magnitude` that of the absolute
+    products, both in f64."""
+    if not may_be_invalid(OPERATORS["add"], acc):
+        return np.zeros((), np.bool_)
+    return _too_large((magnitude + total) / 2, (total - magnitude) / 2, acc)
+
+
+def _too_large(high: Array, low: Array, dtype: DType) -> Array:
+    limit = FORMATS[dtype.name].limit
+    return np.asarray((high >= limit) | (low <= -limit))

@@ -45,15 +45,16 @@ class CheckedModifier(Modifier):
         if reads and held is not None:
             there = held if held.shape == access.target.shape else np.broadcast_to(held, access.target.shape)
             found = gather(there, inside) if inside else there.reshape((1,) * len(shape))
+        super().perform(access, scope)
         if not overwrites:
-            mask = union([mask, found if found is not None and found.any() else None])
+            arisen = self.checked.arisen_inside(len(shape))
+            mask = union([mask, found if found is not None and found.any() else None, arisen])
         if isinstance(e.view, Buffer):
             if held is not None and (mask is not None or overwrites):
                 scatter(
                     held, access.where, np.zeros((1,) * len(shape), np.int64) if mask is None else mask, access.valid
                 )
         self.shadow.combined(e, access.target, access.where, access.valid, mask, overwrites, scope, shape)
-        super().perform(access, scope)
         if isinstance(e, Atomic) and found is not None:
             for result in (Old(e), Succeeded(e)) if e.operation == "compare_exchange" else (Old(e),):
                 poison.mark(scope.known[result], found)

@@ -13,9 +13,9 @@ import numpy as np
 
 from ... import numerics
 from ...numerics import Array
-from ...numerics.invalidity import about, about_cast
+from ...numerics.invalidity import NO_INFINITY, about, about_cast
 from ...terms.core import children
-from ...terms.dtypes import DType, bool_, i64
+from ...terms.dtypes import DType, bool_, f64, i64
 from ...terms.index import Apply, Cast, Const, Value
 from ...terms.logical import (
     After,
@@ -108,8 +108,8 @@ class CheckedTensors(CheckedAccess):
             case Reshape(value):
                 mask, whole = self.mask(value, s), self.value(value, s)
                 return None if mask is None else np.broadcast_to(mask, whole.shape).reshape(result.shape)
-            case TensorReduce(values, dimension, _, _, keepdims):
-                return self._reduce_mask(values, s.depth + dimension, keepdims, s)
+            case TensorReduce():
+                return self._reduce_mask(v, s)
             case InBounds(value, extent):
                 self._bounded(v, self.value(value, s), self.size(extent, s), s)
                 return self.poison.of(result)
@@ -209,16 +209,30 @@ class CheckedTensors(CheckedAccess):
 
     # ---- structured
 
-    def _reduce_mask(self, values: tuple[Value, ...], axis: int, keepdims: bool, s: Scope) -> Mask:
-        rank = max(len(shape_of(x)) for x in values)
-        found = [along(self.aligned_mask(x, rank, s), axis, keepdims) for x in values]
-        return union([*found, self._arisen_inside(s.depth + rank - (not keepdims))])
+    def _reduce_mask(self, v: TensorReduce, s: Scope) -> Mask:
+        rank, axis = max(len(shape_of(x)) for x in v.values), s.depth + v.dimension
+        found = [along(self.aligned_mask(x, rank, s), axis, v.keepdims) for x in v.values]
+        if op := builtin(v):
+            wrong = numerics.invalid_reduction(op, self.aligned(v.values[0], rank, s), axis, v.combine.dtypes[0])
+            found.append(self._passed(v.spelled, v, np.expand_dims(wrong, axis) if v.keepdims else wrong))
+        return union([*found, self.arisen_inside(s.depth + rank - (not v.keepdims))])
+
+    def _passed(self, name: str, v: Value, wrong: Array) -> Mask:
+        """The poison of members that are combined by an operator, where `wrong`: they may pass the range."""
+        if not wrong.any():
+            return None
+        return self.poison.arises("E507", v, wrong, name, lambda k: f"in some order of the members, {NO_INFINITY}")
 
     def _scan_mask(self, v: TensorScan, s: Scope) -> Mask:
         """Poisoned from the first poisoned member on."""
         rank, axis = max(len(shape_of(x)) for x in v.values), s.depth + v.dimension
-        inside = self._arisen_inside(s.depth + rank)
-        mask = union([self.aligned_mask(x, rank, s) for x in v.values])
+        inside = self.arisen_inside(s.depth + rank)
+        masks = [self.aligned_mask(x, rank, s) for x in v.values]
+        if op := builtin(v):
+            x = self.aligned(v.values[0], rank, s)
+            wrong = numerics.invalid_scan(op, np.flip(x, axis) if v.reverse else x, axis, v.combine.dtypes[0])
+            masks.append(self._passed(v.spelled, v, np.flip(wrong, axis) if v.reverse and wrong.ndim else wrong))
+        mask = union(masks)
         if mask is None:
             return inside
         whole = np.broadcast_shapes(mask.shape, *(self.aligned(x, rank, s).shape for x in v.values))
@@ -228,7 +242,7 @@ class CheckedTensors(CheckedAccess):
             lines = np.concatenate((np.zeros_like(lines[:1]), lines[:-1]))
         return union([np.moveaxis(lines[::-1] if v.reverse else lines, 0, axis), inside])
 
-    def _arisen_inside(self, ndim: int) -> Mask:
+    def arisen_inside(self, ndim: int) -> Mask:
         """Poison that arose in the combine that was evaluated last: it may be anywhere in the result."""
         found = np.full((1,) * ndim, self._inside[0], np.int64) if self._inside else None
         self._inside.clear()
@@ -272,6 +286,10 @@ class CheckedTensors(CheckedAccess):
         """Poisoned where any product is, or is that of a masked member and a non-finite one."""
         l, r = self.value(v.left, s), self.value(v.right, s)
         found: list[Mask] = []
+        if numerics.may_be_invalid(OPERATORS["add"], v.acc):
+            wide = [x.astype(np.float64) for x in (l, r)]
+            sums = (self.contracted(v, *pair, s, f64) for pair in (wide, map(np.abs, wide)))
+            found.append(self._passed("the contraction", v, numerics.invalid_contraction(*sums, v.acc)))
         for k, (side, x, other) in enumerate(((v.left, l, r), (v.right, r, l))):
             if (mask := self.poison.of(x)) is not None:
                 met = self._met(v, k, np.broadcast_to(mask != 0, x.shape), np.ones(other.shape, np.bool_), s)
