@@ -39,7 +39,8 @@ class Compiled:
     """One kernel, compiled.
 
     entry:           name of the kernel in the cubin
-    num_warps:       as compiled; a block has `32 * num_warps` threads (warp specialization may raise it)
+    num_warps:       as compiled; a block has `32 * num_warps` threads (warp specialization may raise it, and a fault of
+                     Triton's lower it)
     shared_bytes:    dynamic shared memory of a block
     scratch_bytes:   global scratch memory of one program, with its alignment in bytes
     registers:       32-bit registers a thread
@@ -87,6 +88,7 @@ def compile_source(
     spans:         author's place for a line of `source`; errors name it instead of the generated line
     options:       further options of Triton's CUDA backend, such as `num_ctas` and `maxnreg`
 
+    Where Triton finds no layouts for so many warps, there are half as many.
     The cubin takes the arguments of `signature` in order, then two pointers (global and profile scratch).
     Raises `ProviderError`: E601 with the line when a stage refuses the program, E605 when a block would need
     more shared memory than the target has, E603 when there is no Triton.
@@ -97,33 +99,25 @@ def compile_source(
     path.write_text(source, encoding="utf-8")
     places = Places(function, source, str(path), spans or {})
     asked = {"num_warps": num_warps, "num_stages": num_stages, **(options or {})}
-    gpu = triton.GPUTarget("cuda", target.compute_capability, 32)
-    facts: dict[str, Any] = {}
-    texts: dict[str, str] = {}
     located = ptx_text.Located("", ())
     try:
         kernel = _load_function(triton, source, function, str(path))
-        backend = triton.make_backend(gpu)
-        # Contraction to FMA is a rule of ours on terms; flushing subnormals is never allowed.
-        chosen = backend.parse_options({**asked, "enable_fp_fusion": False, "enable_reflect_ftz": False})
-        stages: dict[str, Any] = {}
-        backend.add_stages(stages, chosen, triton.Language.TRITON)
-        context = triton.ir.context()
-        triton.ir.load_dialects(context)
-        backend.load_dialects(context)
         bound = _bind(triton, kernel, signature, constexprs, divisibility)
-        with PARSER:  # the front end is Python, and would gain nothing from a second thread
-            program = bound.make_ir(
-                gpu, chosen, backend.get_codegen_implementation(chosen), backend.get_module_map(), context
-            )
-        for stage in _STAGES:
-            program = stages[stage](program, facts)
-            texts[stage] = program if isinstance(program, str) else program.str_nodebug()
+        with _reproducers(path.parent):
+            while True:
+                try:
+                    lowering = _Lowering(triton, bound, target, asked)
+                    break
+                except _LayoutError:
+                    if asked["num_warps"] == 1:
+                        raise
+                    asked["num_warps"] //= 2
+        texts, facts = lowering.texts, lowering.facts
         if facts["shared"] > target.shared_per_block:
             raise places.shared(facts["shared"], target)
         located = ptx_text.clean(apart(texts["ptx"]), MODULE_FILE, line_info)
         with _quietly():
-            cubin = stages["cubin"](located.text, facts)
+            cubin = lowering.stages["cubin"](located.text, facts)
         found = resources(cubin)
         expected = len(signature) + _SCRATCH_PARAMETERS
         if len(found.parameters) != expected:
@@ -140,7 +134,7 @@ def compile_source(
         cubin=cubin,
         ttir=texts["ttir"],
         ttgir=texts["ttgir"],
-        num_warps=facts.get("num_warps", num_warps),
+        num_warps=facts.get("num_warps", asked["num_warps"]),
         num_stages=num_stages,
         shared_bytes=facts["shared"],
         scratch_bytes=facts.get("global_scratch_size") or 0,
@@ -154,6 +148,55 @@ def compile_source(
             "options": asked,
         },
     )
+
+
+class _LayoutError(Exception):
+    """Triton's passes over layouts failed, as they do for some programs in some numbers of warps: a value that is needed
+    in two layouts is rematerialized in one of them and used in the other."""
+
+
+class _Lowering:
+    """One way through Triton, from its front end to PTX: `texts` and `facts` of the stages."""
+
+    def __init__(self, triton: SimpleNamespace, bound: Any, target: Target, asked: Mapping[str, Any]) -> None:
+        gpu = triton.GPUTarget("cuda", target.compute_capability, 32)
+        backend = triton.make_backend(gpu)
+        # Contraction to FMA is a rule of ours on terms; flushing subnormals is never allowed.
+        chosen = backend.parse_options({**asked, "enable_fp_fusion": False, "enable_reflect_ftz": False})
+        self.stages: dict[str, Any] = {}
+        self.facts: dict[str, Any] = {}
+        self.texts: dict[str, str] = {}
+        backend.add_stages(self.stages, chosen, triton.Language.TRITON)
+        context = triton.ir.context()
+        context.printOpOnDiagnostic(False)  # the source is kept, and says more
+        triton.ir.load_dialects(context)
+        backend.load_dialects(context)
+        with PARSER:  # the front end is Python, and would gain nothing from a second thread
+            program = bound.make_ir(
+                gpu, chosen, backend.get_codegen_implementation(chosen), backend.get_module_map(), context
+            )
+        for stage in _STAGES:
+            try:
+                program = self.stages[stage](program, self.facts)
+            except RuntimeError as problem:
+                if stage != "ttgir":
+                    raise
+                raise _LayoutError(str(problem)) from problem
+            self.texts[stage] = program if isinstance(program, str) else program.str_nodebug()
+
+
+@contextlib.contextmanager
+def _reproducers(folder: Path) -> Iterator[None]:
+    """What Triton would print of a program on which a pass fails, hundreds of lines, goes to a file in this folder."""
+    name = "TRITON_REPRODUCER_PATH"
+    before = os.environ.get(name)
+    if before is None:
+        os.environ[name] = str(folder / "reproducer")
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(name, None)
 
 
 def _load_function(triton: SimpleNamespace, source: str, function: str, path: str) -> Any:
