@@ -11,7 +11,6 @@ from tests.testing.found import test_digits_of_narrow_literals as digits
 from tests.testing.found import test_members_of_one_number as members
 from tests.testing.found import test_zeros_of_narrow_floats as zeros
 
-
 from .test_gpu import pytestmark  # noqa: F401
 
 KERNELS = [

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...terms import triton as t
 from ...terms.core import arena, find
-from ...terms.dtypes import DType, bool_, f32, f64
+from ...terms.dtypes import bool_, f32, f64
 from ...terms.index import Extent, Param, Physical
 from ...terms.triton import Expr, Function, Helper
 from .conversions import spelled_type
