@@ -35,9 +35,9 @@ from .ulps import bound_holds, distance, ulp_bound
 
 __all__ = [
     "FORMATS", "Array", "Format", "accumulate", "apply", "argsort", "bitcast", "bits", "bound_holds", "cast",
-    "computing", "contract", "distance", "dtype_of", "fits", "histogram", "identity", "invalid", "invalid_cast", "invalid_contraction",
-    "invalid_reduction", "invalid_scan",
-    "literal", "matmul", "may_be_invalid", "narrow", "quantize_q8_k", "quantized_dot", "reduce", "reduce_all",
+    "computing", "contract", "distance", "dtype_of", "fits", "histogram", "identity", "invalid", "invalid_cast",
+    "invalid_contraction", "invalid_reduction", "invalid_scan", "literal", "matmul", "may_be_invalid", "narrow",
+    "quantize_q8_k", "quantized_dot", "reduce", "reduce_all",
     "reduce_any", "reduce_max", "reduce_min", "reduce_prod", "reduce_sum", "reducible", "saturate_cast",
     "scaled_contract", "sparse_contract", "storage", "ulp_bound", "widen",
 ]  # fmt: skip

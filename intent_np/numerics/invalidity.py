@@ -110,8 +110,8 @@ def invalid_cast(x: Array, dst: DType, src: DType) -> Array:
 
 @quiet
 def invalid_reduction(op: Op, x: Array, axis: int, dtype: DType) -> Array:
-    """Where reducing `x` along `axis` by `op`, which `reduce` knows, is invalid: in some order of the members, what some
-    of them give."""
+    """Where reducing `x` along `axis` by `op`, which `reduce` knows, is invalid: in some order of the members, what
+    some of them give."""
     if not may_be_invalid(op, dtype):
         return np.zeros((), np.bool_)
     x = widen(np.asarray(x, storage(dtype)), dtype).astype(np.float64)

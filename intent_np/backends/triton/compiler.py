@@ -151,8 +151,8 @@ def compile_source(
 
 
 class _LayoutError(Exception):
-    """Triton's passes over layouts failed, as they do for some programs in some numbers of warps: a value that is needed
-    in two layouts is rematerialized in one of them and used in the other."""
+    """Triton's passes over layouts failed, as they do for some programs in some numbers of warps: a value that is
+    needed in two layouts is rematerialized in one of them and used in the other."""
 
 
 class _Lowering:
