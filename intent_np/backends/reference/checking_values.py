@@ -287,9 +287,10 @@ class CheckedTensors(CheckedAccess):
         l, r = self.value(v.left, s), self.value(v.right, s)
         found: list[Mask] = []
         if numerics.may_be_invalid(OPERATORS["add"], v.acc):
-            wide = [x.astype(np.float64) for x in (l, r)]
-            sums = (self.contracted(v, *pair, s, f64) for pair in (wide, map(np.abs, wide)))
-            found.append(self._passed("the contraction", v, numerics.invalid_contraction(*sums, v.acc)))
+            left, right = l.astype(np.float64), r.astype(np.float64)
+            total = self.contracted(v, left, right, s, f64)
+            magnitude = self.contracted(v, np.abs(left), np.abs(right), s, f64)
+            found.append(self._passed("the contraction", v, numerics.invalid_contraction(total, magnitude, v.acc)))
         for k, (side, x, other) in enumerate(((v.left, l, r), (v.right, r, l))):
             if (mask := self.poison.of(x)) is not None:
                 met = self._met(v, k, np.broadcast_to(mask != 0, x.shape), np.ones(other.shape, np.bool_), s)
