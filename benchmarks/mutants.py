@@ -23,7 +23,8 @@ def main() -> None:
     parser.add_argument("--search", action="store_true", help="look for witnesses of candidates, and keep them")
     given = parser.parse_args()
 
-    from intent_np.testing.mutants.campaign import Campaign, as_json, told
+    from intent_np.testing.mutants.campaign import Campaign
+    from intent_np.testing.mutants.rates import as_json, told
 
     def progress(line: str) -> None:
         print(line, file=sys.stderr, flush=True)

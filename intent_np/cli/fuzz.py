@@ -45,7 +45,7 @@ def fuzz(
 
     if mutants:
         from intent_np.testing.mutants.campaign import Campaign as Measurement
-        from intent_np.testing.mutants.campaign import told
+        from intent_np.testing.mutants.rates import told
 
         measurement = Measurement(out, jobs, minutes or 60.0, lambda line: print(line, file=sys.stderr, flush=True))
         rates = measurement.measure(count or 2000)

@@ -28,8 +28,9 @@ Step = Callable[[Any], Any]
 class Table:
     """Rules of one subject.
 
-    A table over scalar operators has no `language`; one over the terms of a language computes with `functions`, and
-    ends by `measure`, which each of its rules makes smaller (scalar rules end by an order of their patterns).
+    A table over scalar operators has no `language`, and `functions` beside those that all such tables compute with; one
+    over the terms of a language computes with its `functions` alone, and ends by `measure`, which each of its rules
+    makes smaller (scalar rules end by an order of their patterns).
     """
 
     name: str
@@ -90,7 +91,9 @@ class RuleSet:
     @cached_property
     def scalar(self) -> dict[str, Any]:
         """`{operator: step}` of the rules over scalar operators."""
-        return matcher.compile_rules(r for t in self.tables if t.language is None for r in t.rules)
+        over = [t for t in self.tables if t.language is None]
+        own = {name: f for t in over for name, f in t.functions.items()}
+        return matcher.compile_rules((r for t in over for r in t.rules), own)
 
     @cached_property
     def structured(self) -> dict[type, Step]:

@@ -54,6 +54,10 @@ POISON: Final = 0x7F
 """What the bytes of a workspace hold before: NaN in most formats, and no plausible index."""
 
 
+OUTSIDE: Final = "a store outside the arrays"
+"""Ends the traceback of a text that wrote outside its arrays."""
+
+
 class InterpreterFailure(RuntimeError):
     """The text could not be run, or wrote outside its arrays."""
 

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from .triton_interpreter import Job
+from .triton_interpreter import OUTSIDE, Job
 from .triton_interpreter_gaps import Gaps, to_bf16
 
 MARGIN = 4096
@@ -113,7 +113,7 @@ def _guarded(span: bytes) -> Any:
 def _checked(buffer: Any) -> bytes:
     margins = np.concatenate([buffer[:MARGIN], buffer[-MARGIN:]])
     if (margins != CANARY).any():
-        raise IndexError("a store outside the arrays")
+        raise IndexError(OUTSIDE)
     return buffer[MARGIN:-MARGIN].tobytes()  # type: ignore[no-any-return]
 
 

@@ -9,9 +9,10 @@ from intent_np.passes.pipeline import PIPELINE
 from intent_np.rules.rule_set import active
 from intent_np.rules.tables import BUILTIN
 from intent_np.testing.mutants import Witness, mutants, pass_mutants, rule_mutants, witnesses
-from intent_np.testing.mutants.campaign import Campaign, summary
+from intent_np.testing.mutants.campaign import Campaign
 from intent_np.testing.mutants.hunt import DIFFERS, hunt, is_right, look, reaching
 from intent_np.testing.mutants.passes import NO_MEANING
+from intent_np.testing.mutants.rates import summary
 from intent_np.testing.mutants.reach import reach
 from intent_np.testing.mutants.reasons import NO_MUTANT, UNWITNESSED
 from intent_np.testing.mutants.rules import mutated

@@ -9,14 +9,14 @@ of the suite: a witness, 2,000 random kernels, the corpus, the trials and proofs
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import pickle
+import shutil
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,11 +26,13 @@ from ..campaign.journal import Journal
 from . import mutants
 from .hunt import DIFFERS, Hunted, Seen, hunt, reaching
 from .passes import pass_mutants
+from .rates import summary
 from .reach import Reach, reach
 from .rules import mutated, rule_mutants
 from .source import Mutant
 from .suite import Trial, corpus
 from .witnesses import Witness, key, text_of, witnesses, write
+from .written import WRITTEN
 
 COUNT: Final = 2000
 """Random kernels of a measurement, from number 0 on; those of a search are behind them."""
@@ -40,13 +42,15 @@ KERNELS: Final = 4
 OF_A_RULE: Final = 3
 """Mutants of a rule at most."""
 OF_A_MODULE: Final = 3
-"""Mutants of a module of passes, of so many candidates at most:"""
+"""Mutants of a module of passes, of so many candidates at most (of a module without any, of all):"""
 CANDIDATES: Final = 14
 EXPLORING: Final = 60.0
-SEARCHING: Final = 8.0
-TRIED: Final = 25
+SEARCHING: Final = 12.0
+TRIED: Final = 40
+QUICK: Final = 15.0
 HUNTING: Final = 90.0
-"""Seconds of the exploration of a trial, of the search for a witness (in so many trials), and of a hunt."""
+"""Seconds of the exploration of a trial, of the search for a witness (in so many trials), and of a hunt, which most
+mutants end within the first of them."""
 
 
 class Campaign:
@@ -59,8 +63,17 @@ class Campaign:
         self.end = time.monotonic() + 60 * minutes
         folder.mkdir(parents=True, exist_ok=True)
         self.kept = folder / "calls"
+        self._of_these_sources()
         self.kept.mkdir(exist_ok=True)
         self.journal = Journal(folder / "journal.jsonl")
+
+    def _of_these_sources(self) -> None:
+        """Forget what trials reach, and what they give, in other sources."""
+        file, now = self.folder / "sources", fingerprint()
+        if file.exists() and file.read_text() != now:
+            shutil.rmtree(self.kept, ignore_errors=True)
+            (self.folder / "reach.pickle").unlink(missing_ok=True)
+        file.write_text(now)
 
     # ---- what trials reach
 
@@ -90,10 +103,17 @@ class Campaign:
         return {key(line["name"], line["change"]): line for line in lines}
 
     def hunted(
-        self, part: str, chosen: Iterable[Mutant], trials: Sequence[Reach], seconds: float, wanted: str = ""
+        self,
+        part: str,
+        chosen: Iterable[Mutant],
+        trials: Sequence[Reach],
+        seconds: float,
+        wanted: str = "",
+        again: bool = False,
     ) -> Iterator[tuple[Mutant, dict[str, Any]]]:
         """Hold mutants against trials; those that the journal has are not held again.  `chosen` may wait for what has
-        been found, so few are taken at once."""
+        been found, so few are taken at once.  The journal takes what is not done in time as survived, unless those are
+        held `again` for longer."""
         done = self.done(part)
         _warm()
         _share.update(trials=trials, kept=self.kept, part=part)
@@ -123,7 +143,7 @@ class Campaign:
                     }
                     if wanted and line["how"] == wanted:
                         line["text"] = text_of(line["trial"])
-                    if line["complete"] or line["seconds"] >= 0.9 * seconds:
+                    if line["complete"] or line["seconds"] >= 0.9 * seconds and not again:
                         self.journal.add(line)
                     self.progress(
                         f"{part}: {line['how'] or 'survived'}: {mutant.name}  {line['trial']}  {line['what'][:80]}"
@@ -145,10 +165,15 @@ class Campaign:
             wrong.setdefault(_owner(m), []).append(m)
         present = {key(m.name, m.change) for each in wrong.values() for m in each}
         found = [(w, text_of(w.trial)) for w in witnesses() if w.key in present]
-        several = {o: [m for m in each if key(m.name, m.change) not in present] for o, each in _candidates().items()}
+        candidates = _candidates(frozenset(wrong))
+        several = {o: [m for m in each if key(m.name, m.change) not in present] for o, each in candidates.items()}
         lacking = {o for o, each in several.items() if any(_needed(o, m, wrong.get(o, [])) for m in each)}
         scalar = [r.name for t in BUILTIN.tables if t.language is None for r in t.rules if f"rule {r.name}" in lacking]
-        names = [*corpus(), *(f"rule {r} {i}" for r in scalar for i in range(KERNELS))]
+        names = [
+            *(f"written {n}" for n in WRITTEN),
+            *corpus(),
+            *(f"rule {r} {i}" for r in scalar for i in range(KERNELS)),
+        ]
         names += [f"random {i}" for i in range(COUNT, COUNT + SEARCHED)]
         trials = list(self.explored(names).values())
         _numbered([m for each in several.values() for m in each])
@@ -177,7 +202,9 @@ class Campaign:
             chosen = [chosen[i * len(chosen) // some] for i in range(some)]
         trials = list(self.explored(f"random {i}" for i in range(count)).values())
         _numbered(chosen)
-        random = {m.name: line for m, line in self.hunted("random", chosen, trials, HUNTING)}
+        random = {m.name: line for m, line in self.hunted("random", chosen, trials, QUICK, again=True)}
+        slow = [m for m in chosen if m.name in random and not (random[m.name]["how"] or random[m.name]["complete"])]
+        random |= {m.name: line for m, line in self.hunted("random", slow, trials, HUNTING)}
         left = [m for m in chosen if m.name in random and not random[m.name]["how"]]
         others = list(self.explored(corpus()).values()) if left else []
         rest = {m.name: line for m, line in self.hunted("suite", left, others, HUNTING)}
@@ -267,6 +294,14 @@ def _told(result: tuple[Hunted, float]) -> dict[str, Any]:
     return {**seen, **counts, "seconds": round(seconds, 2)}
 
 
+def fingerprint() -> str:
+    """The digest of the package's sources."""
+    digest = sha256()
+    for file in sorted(Path(__file__).parents[2].rglob("*.py")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
 # ---- candidates
 
 
@@ -277,10 +312,11 @@ def _owner(mutant: Mutant) -> str:
 
 
 @cache
-def _candidates() -> dict[str, list[Mutant]]:
-    """What may be wrong, by rule and module."""
+def _candidates(wrong: frozenset[str]) -> dict[str, list[Mutant]]:
+    """What may be wrong, by rule and module; of modules of which nothing is known to be `wrong`, all of it."""
     found: dict[str, list[Mutant]] = {}
-    for m in [*rule_mutants(None), *pass_mutants(CANDIDATES)]:
+    some = [m for m in pass_mutants(CANDIDATES) if _owner(m) in wrong]
+    for m in [*rule_mutants(None), *some, *pass_mutants(None, lambda name, _: name.partition(".")[0] not in wrong)]:
         found.setdefault(_owner(m), []).append(m)
     return found
 
@@ -312,75 +348,3 @@ def _best(each: Sequence[Mutant]) -> list[Mutant]:
     guards = {g: m for m in each[::-1] if (g := _guard(m))}
     others = [m for m in each if m not in guards.values()]
     return [*guards.values(), *others][:OF_A_RULE]
-
-
-# ---- what came out
-
-
-def summary(
-    chosen: Sequence[Mutant], random: dict[str, Any], rest: dict[str, Any], trials: int, count: int
-) -> dict[str, Any]:
-    """Rates, by kind and by what a mutant is of, and the survivors."""
-    from .reasons import reason
-
-    fates = []
-    for m in chosen:
-        first, second = random.get(m.name), rest.get(m.name)
-        if first is None:
-            continue
-        by = "random" if first["how"] else "suite" if second and second["how"] else ""
-        seen = second if by == "suite" else first
-        fates.append({**{n: v for n, v in seen.items() if n != "part"}, "by": by, "reason": reason(m.name)})  # type: ignore[union-attr]
-
-    def table(of: Callable[[dict[str, Any]], str]) -> dict[str, list[int]]:
-        every, by = Counter(map(of, fates)), Counter((of(f), f["by"]) for f in fates)
-        return {k: [n, by[k, "random"], by[k, "random"] + by[k, "suite"]] for k, n in sorted(every.items())}
-
-    noticed = Counter(f["by"] for f in fates)
-    whole = max(len(fates), 1)
-    return {
-        "mutants": len(chosen),
-        "measured": len(fates),
-        "kernels": count,
-        "compiled": trials,
-        "random": noticed["random"],
-        "killed": noticed["random"] + noticed["suite"],
-        "rate_random": round(noticed["random"] / whole, 4),
-        "rate": round((noticed["random"] + noticed["suite"]) / whole, 4),
-        "by_kind": table(lambda f: str(f["kind"]).partition(" in guard")[0].rstrip(" 0123456789")),
-        "by_owner": table(lambda f: "rules" if f["name"].startswith("rule ") else f["name"].partition(".")[0]),
-        "by_how": dict(Counter(f["how"] for f in fates).most_common()),
-        "survivors": [f for f in fates if f["by"] != "random"],
-        "fates": fates,
-    }
-
-
-def told(made: dict[str, Any]) -> str:
-    """The summary as Markdown."""
-    if "candidates" in made:
-        counts = f"{made['witnessed']} of {made['candidates']} candidates have a witness, {made['kept']} are kept"
-        return f"{counts}; none of {', '.join(made['without'])}"
-    lines = [
-        f"{made['measured']} mutants of {made['mutants']} measured.",
-        f"{made['kernels']} random kernels alone kill {made['random']} ({100 * made['rate_random']:.1f} %),",
-        f"the suite {made['killed']} ({100 * made['rate']:.1f} %).",
-        "",
-        "| kind | mutants | random kernels | suite |",
-        "|---|---|---|---|",
-        *(f"| {k} | {n} | {r} | {s} |" for k, (n, r, s) in made["by_kind"].items()),
-        "",
-        "| of | mutants | random kernels | suite |",
-        "|---|---|---|---|",
-        *(f"| {k} | {n} | {r} | {s} |" for k, (n, r, s) in made["by_owner"].items()),
-        "",
-    ]
-    for f in made["survivors"]:
-        where = f"killed by {f['trial']}: {f['what']}" if f["by"] else "survives"
-        tried = f"{f['tried']} of {f['reaching']} kernels, {f['changed']} programs differ"
-        lines.append(f"- `{f['name']}` `{f['change']}`: {where} ({tried}) {f['reason']}")
-    return "\n".join(lines)
-
-
-def as_json(made: dict[str, Any]) -> str:
-    """The summary for a program, every fate included."""
-    return json.dumps(made, indent=1)

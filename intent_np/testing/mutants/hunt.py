@@ -1,7 +1,7 @@
 """One mutant against trials: what the first of them that notices it has seen.
 
 A trial is compiled by the mutant; where the text is what it always is, nothing is executed.  Else its calls are, by the
-program machine, or by Triton's interpreter where only what is printed differs.  What notices a mutant is held against
+program machine where that has another program, and by Triton's interpreter.  What notices a mutant is held against
 the compiler as it is, so that no fault of a trial counts.
 """
 
@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from ...errors import CheckError, IntentError
 from ..apart import TimeLimit, apart
+from ..triton_interpreter import OUTSIDE
 from .reach import Reach
 from .source import Mutant
 from .suite import Call, Compiled, Trial
@@ -33,7 +34,7 @@ HANGS: Final = "hangs"
 TRIAL: Final = 20
 """Seconds after which a trial hangs."""
 MEMORY: Final = 6 * 2**30
-WEAKER: Final = 2
+WEAKER: Final = 4
 """After so many trials that see something else than what is wanted, the search is given up."""
 
 
@@ -64,14 +65,15 @@ class Hunted:
 
 
 def reaching(mutant: Mutant, trials: Sequence[Reach]) -> list[Reach]:
-    """The trials in which the mutant may make a difference: those of its rule and quick ones first."""
+    """The trials in which the mutant may make a difference: those of its rule, written ones and quick ones first."""
     name = ""
     if mutant.name.startswith("rule "):
         name = mutant.name.removeprefix("rule ").partition(":")[0]
         near = [t for t in trials if name in (t.occurs if "guard" in mutant.kind else t.fired)]
     else:
         near = [t for t in trials if t.runs(*mutant.place)]
-    return sorted(near, key=lambda t: (not name or not t.name.startswith(f"rule {name} "), _chance(mutant, t)))
+    first = (f"rule {name} ", "written ") if name else ("written ",)
+    return sorted(near, key=lambda t: (not t.name.startswith(first), _chance(mutant, t)))
 
 
 def _chance(mutant: Mutant, t: Reach) -> float:
@@ -143,10 +145,11 @@ def look(
             made = trial.compiled(check=True)
     except Exception as problem:
         return Seen(_kind(problem), trial.name, what=_words(problem)), True
-    oracle = "machine" if made.digests[0] != digests[0] else "triton"
-    for call in trial.calls(kept):
-        if (seen := executed(trial, made, call, oracle)) is not None:
-            return seen, True
+    # the machine, which is quicker, knows no strides
+    for oracle in ("machine", "triton") if made.digests[0] != digests[0] else ("triton",):
+        for call in trial.calls(kept):
+            if (seen := executed(trial, made, call, oracle)) is not None:
+                return seen, True
     return None, True
 
 
@@ -155,6 +158,8 @@ def executed(trial: Trial, made: Compiled, call: Call, oracle: str) -> Seen | No
     try:
         wrong = (trial.machine if oracle == "machine" else trial.triton)(made, call)
     except Exception as problem:
+        if OUTSIDE in str(problem):
+            return Seen(DIFFERS, trial.name, call[0], oracle, OUTSIDE)
         return Seen(CRASHES, trial.name, call[0], oracle, _words(problem))
     if not wrong or wrong.startswith("the program is CallError"):  # no call of its launch class
         return None

@@ -18,9 +18,11 @@ from ...rules import matcher
 from ...rules.pattern import Expr, Rule
 from ...rules.rule_set import RuleSet, observing, using
 from ...rules.tables import BUILTIN
+from .passes import BEHIND
 from .suite import Trial
 
-PASSES = "intent_np/passes/"
+PASSES = ("intent_np/passes/", *BEHIND.values())
+"""Files of which each line that runs counts."""
 
 
 @dataclass
@@ -43,13 +45,12 @@ def reach(trial: Trial) -> Reach | None:
     """What a trial reaches; None where it is no kernel, or the compiler refuses it."""
     try:
         began = time.perf_counter()
-        digests = trial.compiled().digests
-        seconds = time.perf_counter() - began
         fired: set[str] = set()
         rules = _watching()
         rules.seen.clear()
         with tracing() as lines, using(rules), observing(lambda rule, old, new: fired.add(rule)):
-            trial.compiled()
+            digests = trial.compiled().digests
+        seconds = time.perf_counter() - began
     except Exception:
         return None
     return Reach(trial.name, digests, lines, frozenset(fired), frozenset(rules.seen), seconds)
@@ -71,7 +72,7 @@ def tracing() -> Iterator[dict[str, int]]:
 
     def called(frame: Any, event: str, _: Any) -> Any:
         name = frame.f_code.co_filename
-        if PASSES not in name:
+        if not _is_pass(name):
             return None
         sets.setdefault(name, set()).add(frame.f_lineno)
         return local
@@ -90,6 +91,10 @@ def tracing() -> Iterator[dict[str, int]]:
         found[name] = sum(1 << n for n in lines)
 
 
+def _is_pass(file: str) -> bool:
+    return any(part in file for part in PASSES)
+
+
 @contextmanager
 def _monitored(sets: dict[str, set[int]]) -> Iterator[None]:
     """The same by the interpreter's monitoring, where each line tells once."""
@@ -97,7 +102,7 @@ def _monitored(sets: dict[str, set[int]]) -> Iterator[None]:
     tool = monitoring.COVERAGE_ID
 
     def line(code: Any, number: int) -> Any:
-        if PASSES in code.co_filename:
+        if _is_pass(code.co_filename):
             sets.setdefault(code.co_filename, set()).add(number)
         return monitoring.DISABLE
 

@@ -1,4 +1,5 @@
-"""Mutants of the rules: without a guard, with another number, with operands exchanged, with another operator."""
+"""Mutants of the rules: without a guard, with another number, with operands exchanged, with another operator; with
+something wrong in a function that a guard or a right side computes with, for this rule alone."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from ...rules.pattern import Expr, Rule
 from ...rules.rule_set import RuleSet, Table, active, using
 from ...rules.tables import BUILTIN
 from ...terms.operators import OPERATORS
+from .functions import Functions, changed_functions
 from .source import Mutant
 
 OTHER: Final = {
@@ -31,7 +33,11 @@ def rule_mutants(of_each: int | None) -> list[Mutant]:
             same[kind] += 1
             number = f" {same[kind]}" if same[kind] > 1 else ""
             shown = f"{new.left} -> {new.right} {list(new.when)}"
-            changed.append(Mutant(f"rule {r.name}: {kind}{number}", kind, shown, _put(r, new)))
+            changed.append(Mutant(f"rule {r.name}: {kind}{number}", kind, shown, _put(r, lambda new=new: (new, {}))))  # type: ignore[misc]
+        for kind, shown, made in changed_functions(r, BUILTIN.table(r)):
+            same[kind] += 1
+            number = f" {same[kind]}" if same[kind] > 1 else ""
+            changed.append(Mutant(f"rule {r.name}: {kind}{number}", kind, shown, _put(r, made)))
         found += changed[: max(of_each, len(r.when))] if of_each is not None else changed
     return found
 
@@ -42,8 +48,8 @@ def mutated(mutant: Mutant) -> Rule:
         return active().rule(mutant.name.removeprefix("rule ").partition(":")[0])
 
 
-def _put(old: Rule, new: Rule) -> Callable[[], AbstractContextManager[None]]:
-    rules = cache(lambda: exchanged(BUILTIN, old, new))  # compiled once
+def _put(old: Rule, made: Callable[[], tuple[Rule, Functions]]) -> Callable[[], AbstractContextManager[None]]:
+    rules = cache(lambda: exchanged(BUILTIN, old, *made()))  # compiled once
 
     @contextmanager
     def applied() -> Iterator[None]:
@@ -53,11 +59,13 @@ def _put(old: Rule, new: Rule) -> Callable[[], AbstractContextManager[None]]:
     return applied
 
 
-def exchanged(rules: RuleSet, old: Rule, new: Rule) -> RuleSet:
-    """The rules with another in the place of one."""
+def exchanged(rules: RuleSet, old: Rule, new: Rule, functions: Functions | None = None) -> RuleSet:
+    """The rules with another in the place of one, and functions that it computes with."""
     tables: list[Table] = []
     for t in rules.tables:
-        tables.append(replace(t, rules=tuple(new if r is old else r for r in t.rules)))
+        more = functions if functions and old in t.rules else {}
+        made = tuple(new if r is old else r for r in t.rules)
+        tables.append(replace(t, rules=made, functions={**t.functions, **more}))
     return RuleSet(tuple(tables))
 
 

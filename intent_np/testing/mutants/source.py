@@ -22,6 +22,8 @@ WORDS: Final = {
 }  # fmt: skip
 """Words that stand for the other of two: in names of functions, of fields, and in texts that name operators."""
 MASKS: Final = ("valid", "mask", "other", "fill", "active")
+COMBINING: Final = ("apply_combine",)
+"""Functions of a combine and two tuples of states."""
 ORDERED: Final = ("lt", "le", "sub", "floordiv", "mod", "ceil_div", "difference", "at_most")
 
 
@@ -60,7 +62,7 @@ def sites(function: ast.FunctionDef) -> Iterator[Site]:
         if any(f in ("annotation", "returns", "decorator_list", "args") and d < 1 for d, (f, _) in enumerate(path)):
             continue
         lines = _lines(function, path, node) or whole
-        yield from (replace(site, lines=lines) for site in _of_node(path, node))
+        yield from (replace(site, lines=lines) for site in _of_node(function, path, node))
 
 
 def _lines(function: ast.AST, path: Path, node: ast.AST) -> tuple[int, int] | None:
@@ -72,7 +74,7 @@ def _lines(function: ast.AST, path: Path, node: ast.AST) -> tuple[int, int] | No
     return None if first is None else (first, first if hasattr(shown, "body") else getattr(shown, "end_lineno", first))
 
 
-def _of_node(path: Path, node: ast.AST) -> Iterator[Site]:
+def _of_node(function: ast.AST, path: Path, node: ast.AST) -> Iterator[Site]:
     text = ast.unparse(node)[:80] if isinstance(node, ast.expr | ast.stmt) else ""
     match node:
         case ast.Compare(ops=[op]) if type(op) in OTHER:
@@ -96,12 +98,20 @@ def _of_node(path: Path, node: ast.AST) -> Iterator[Site]:
             yield Site("swapped operands", text, lambda t: _put(t, path, "args", _at(t, path).args[::-1]))
             if name in WORDS:
                 yield Site("wrong operator", text, lambda t: _put(t, path, "func", ast.Name(WORDS[name], ast.Load())))
+        case ast.Call(func=ast.Name(name), args=[_, _, _]) if name in COMBINING:
+            yield Site(
+                "swapped operands", text, lambda t: _put(t, path, "args", [_at(t, path).args[i] for i in (0, 2, 1)])
+            )
         case ast.Call(func=ast.Name(name)) if name in WORDS:
             yield Site("wrong operator", text, lambda t: _put(t, path, "func", ast.Name(WORDS[name], ast.Load())))
         case ast.Constant(str(word)) if word in WORDS and path[-1][0] in ("args", "comparators"):
             yield Site("wrong operator", text, lambda t: _put(t, path, "value", WORDS[word]))
         case ast.Constant(int(n)) if not isinstance(n, bool) and n in (0, 1, 2) and path[-1][0] != "kwd_attrs":
             yield Site("off by one", text, lambda t: _put(t, path, "value", n + 1))
+        case ast.Constant(bool(truth)) if path[-1][0] in ("args", "value") and len(path) > 1:
+            yield Site("wrong constant", _around(function, path), lambda t: _put(t, path, "value", not truth))
+        case ast.Dict(values=[_, _, *_]):
+            yield Site("swapped operands", text, lambda t: _put(t, path, "values", _turned(_at(t, path).values)))
         case ast.Slice(lower=ast.Constant(int(n))):
             yield Site("off by one", text, lambda t: _put(t, (*path, ("lower", None)), "value", n + 1))
         case ast.Attribute(attr=name) if name in WORDS and name in ("lo", "hi"):
@@ -116,6 +126,17 @@ def _of_node(path: Path, node: ast.AST) -> Iterator[Site]:
             yield Site("dropped statement", text, lambda t: _replace(t, path, ast.Pass()))
         case ast.Tuple(elts=[a, b], ctx=ast.Load()) if path[-1][0] == "value" and ast.dump(a) != ast.dump(b):
             yield Site("swapped operands", text, lambda t: _put(t, path, "elts", _at(t, path).elts[::-1]))
+
+
+def _around(function: ast.AST, path: Path) -> str:
+    """The expression that a constant stands in."""
+    around = (_at(function, path[:k]) for k in range(len(path) - 1, -1, -1))
+    outer = next((n for n in around if isinstance(n, ast.expr | ast.stmt)), function)
+    return ast.unparse(outer)[:80]
+
+
+def _turned(values: list[Any]) -> list[Any]:
+    return [*values[1:], values[0]]
 
 
 def _walk(tree: ast.AST, path: Path = ()) -> Iterator[tuple[Path, ast.AST]]:
@@ -167,14 +188,20 @@ def compiled(
     module: types.ModuleType, tree: ast.Module, function: ast.AST, edit: Callable[[ast.AST], None]
 ) -> types.CodeType | None:
     """The code of a function with an edit, compiled where it stands in its module; None if it can't be."""
-    new, where = copy.deepcopy(tree), _path_of(tree, function)
-    edit(_at(new, where))
+    where = _path_of(tree, function)
     try:
-        code = compile(ast.fix_missing_locations(new), str(module.__file__), "exec", dont_inherit=True)
+        code = compile(edited(tree, function, edit), str(module.__file__), "exec", dont_inherit=True)
     except (SyntaxError, ValueError, TypeError):
         return None
     names = [_at(tree, where[:k]).name for k in range(1, len(where) + 1) if hasattr(_at(tree, where[:k]), "name")]
     return _nested(code, names)
+
+
+def edited(tree: ast.Module, function: ast.AST, edit: Callable[[ast.AST], None]) -> ast.Module:
+    """A copy of a module with an edit in one of its functions."""
+    new = copy.deepcopy(tree)
+    edit(_at(new, _path_of(tree, function)))
+    return ast.fix_missing_locations(new)
 
 
 def _path_of(tree: ast.AST, node: ast.AST) -> Path:

@@ -3,6 +3,7 @@
 random 17                 a random kernel, in the launch class of its number
 softmax                   a kernel of a corpus, on small calls, against its own oracle
 rule mod-small 3          a kernel in which the left side of a rule occurs
+written ragged            a kernel that somebody has written for a mutant, in `written.py`
 """
 
 from __future__ import annotations
@@ -21,23 +22,26 @@ from typing import Any, Final
 import numpy as np
 
 from ...terms.index import Const, Extent
-from ...terms.normal import View
-from ..arguments import Arguments, arguments
-from ..checked import made, recipes
+from ...terms.normal import View, same_arrays
+from ..arguments import Arguments, arguments, launched
+from ..checked import Recipe, made, recipes
 from ..compare import Expected, compare
 from ..generator import random_kernel
 from ..generator.kernels import executed
 from ..host import HostProgram
+from ..shared import SHARED, separated, twins
 from ..validated import wanted_of
 from ..validation import CLASSES, SMALL, Stages, calls, validate
-from ..views import twin
+from ..views import LAYOUTS
+from .reports import statements, unsaid
 from .witnesses import KEPT, kernel_text
+from .written import WRITTEN
 
 Call = tuple[str, Arguments, Mapping[str, Expected]]
 POINTS: Final = 2**9
 """Product of the extents of a call of a random kernel."""
 TURNS: Final = (
-    "small blocks", "small blocks", "whole blocks", "small blocks", "bounded", "small blocks", "generic", "contiguous",
+    "small blocks", "small blocks", "whole blocks", "small blocks", "bounded", "in parts", "generic", "contiguous",
 )  # fmt: skip
 """Launch classes of random kernels, in turn."""
 
@@ -51,6 +55,8 @@ class Compiled:
     launch: Any
     source: str
     digests: tuple[str, str]
+    reports: tuple[Any, ...] = ()
+    """Its debug statements."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,10 @@ class Trial:
             number = int(self.name.rpartition(" ")[2])
             which = TURNS[number % len(TURNS)] if " random " in self.name else "small blocks"
             return executed(kernel_text(self.name), f"<{self.name}>"), {}, CompileOptions(), which
+        if kind == "written":
+            one = WRITTEN[rest]
+            passes = {"report_debug": {"report": True}} if one.reports else {}
+            return one.kernel, {}, CompileOptions(passes=passes), one.which
         if kind == "rule":
             return _of_rule(rest), {}, CompileOptions(), "small blocks"
         case = _corpus()[self.name]
@@ -78,7 +88,7 @@ class Trial:
 
     @property
     def is_generated(self) -> bool:
-        return self.name.startswith(("random ", "rule ", KEPT))
+        return self.name.startswith(("random ", "rule ", "written ", KEPT))
 
     @property
     def kernel(self) -> Any:
@@ -111,8 +121,10 @@ class Trial:
             )
             launch = run(program, options=together, disable=disable, check=check)
             source = print_triton(launch.function)
-            digests = sha256(show(program).encode()).hexdigest(), sha256((show(launch) + source).encode()).hexdigest()
-        return Compiled(space, program, launch, source, digests)
+            reports = statements(logical, given) if "report_debug" in given else ()
+            texts = f"{show(program)}{reports}", show(launch) + source
+            digests = sha256(texts[0].encode()).hexdigest(), sha256(texts[1].encode()).hexdigest()
+        return Compiled(space, program, launch, source, digests, reports)
 
     def calls(self, kept: Path | None = None) -> list[Call]:
         """Calls on which the kernel has a meaning, each with what its outputs may hold."""
@@ -147,15 +159,25 @@ class Trial:
                 -1 : -len(every) - 1 : -max(len(every) // 3, 1)
             ]
             return [(str(c), arguments(case, c.extents, c.seed, c.layout, c.values)) for c in chosen]
-        first, whole = int(self.name.rpartition(" ")[2]), which in ("whole blocks", "contiguous")
+        number, whole = self.name.rpartition(" ")[2], which in ("whole blocks", "contiguous")
+        first = int(number) if number.isdigit() else 0
         extents = {n: SMALL * (1 + (first + i) % 3) for i, n in enumerate("KMN")} if whole else {}
         more: dict[str, Any] = {"layouts": ("contiguous",)} if whole else {}
-        chosen_ = recipes(kernel, constexprs, extents, count=3, points=2**14 if whole else POINTS, first=first, **more)
-        return [(str(r), made(kernel, r, constexprs)) for r in chosen_]
+        count = 3 if number.isdigit() else len(LAYOUTS)
+        several = [*recipes(kernel, constexprs, extents, count, points=2**14 if whole else POINTS, first=first, **more)]
+        found = [(str(r), made(kernel, r, constexprs)) for r in several]
+        for r in sorted(several, key=lambda r: -sum(r.extents.values()))[:1]:
+            shared = Recipe(r.extents, SHARED, "integers", r.seed)
+            given = made(kernel, shared, constexprs)
+            if _overlap(given):
+                found.append((str(shared), given))
+        return found
 
     def machine(self, compiled: Compiled, call: Call) -> str:
         """What is wrong with the results of the program, by NumPy."""
         _, given, wanted = call
+        if compiled.reports:
+            return unsaid(self.kernel, compiled.space, compiled.program, compiled.reports, given)
         stages = Stages(self.kernel, compiled.space, {"last": compiled.program})
         found = validate(self.kernel, given, made=stages, expected=wanted, strict=True)
         if found:
@@ -169,14 +191,26 @@ class Trial:
         from ..triton_interpreter import interpret
 
         _, given, wanted = call
-        copies = {n: twin(v) if isinstance(v, np.ndarray) else v for n, v in given.items()}
+        if compiled.reports:
+            return ""
+        copies = twins(given)
         views = {n: v for n, v in copies.items() if isinstance(v, np.ndarray)}
+        modes = {p.name: p.mode for p in launched(self.kernel) if p.kind == "view"}
+        passed, own = separated(same_arrays(compiled.program.parameters), views, modes)
         with compiled.space:
-            interpret(compiled.launch, compiled.source, views, {n: v for n, v in copies.items() if n not in views})
+            interpret(compiled.launch, compiled.source, passed, {n: v for n, v in copies.items() if n not in views})
+        for n in own:
+            copies[n][...] = passed[n]
         for name, one in wanted.items():
             if not (found := compare(copies[name], one)):
                 return f"{name}: {found.message}"[:200]
         return ""
+
+
+def _overlap(given: Arguments) -> bool:
+    """Whether two arrays share memory."""
+    arrays = [v for v in given.values() if isinstance(v, np.ndarray)]
+    return any(np.may_share_memory(v, w) for i, v in enumerate(arrays) for w in arrays[:i])
 
 
 def _is_whole(extent: Any) -> bool:
