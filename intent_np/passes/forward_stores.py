@@ -87,6 +87,8 @@ def _stored(s: Store, t: Load, changed: set[View]) -> tuple[Any, Any] | None:
     it again, where the load stands, is not the better way."""
     if s.view.mode == "workspace" and any(x.view in changed for x in evaluated(s.value) if isinstance(x, Load)):
         return None  # it was put there to be kept while its sources change
+    if any(isinstance(x, Found) and x.lanes for x in evaluated(s.value)):
+        return None  # the points of the load may be others
     if s.index == t.index:
         return s.value, s.valid
     if s.view.mode != "workspace":

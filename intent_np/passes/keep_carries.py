@@ -12,35 +12,43 @@ which loops those are.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..terms import logical as L
 from ..terms.core import arena, inherit, named, replace, walk
 from ..terms.index import const
 
 
-class Moved(Exception):
-    """An iteration of the loop of this name asks for elements of a carry, `value`, that no state could give."""
+class Kept(NamedTuple):
+    """A loop that keeps its tensors in memory, what stands in front of it, and what it leaves, by the carry."""
 
-    def __init__(self, loop: str, value: Any) -> None:
-        self.loop, self.value = loop, value
+    front: tuple[Any, ...]
+    loop: L.Ordered
+    left: dict[int, Any]
+    done: dict[Any, Any]  # what its parts became
 
 
-def in_memory(program: L.LogicalProgram, loop: str) -> L.LogicalProgram | None:
-    """The program whose loop of this name keeps the tensors that it carries in memory; None where the author has no
-    such loop."""
-    return _InMemory(program, loop).program()
+def in_memory(program: L.LogicalProgram, loop: str) -> L.LogicalProgram:
+    """The program whose loop of this name keeps the tensors that it carries in memory."""
+    return _InMemory(loop).of(program)  # type: ignore[no-any-return]
+
+
+def kept_in_memory(loop: L.Ordered) -> Kept:
+    """The loop that keeps its tensors in memory."""
+    keeping = _InMemory(loop.name)
+    made = keeping.of(loop)
+    return Kept(keeping.front[made], made, keeping.left, keeping.done)
 
 
 class _InMemory:
-    def __init__(self, program: L.LogicalProgram, loop: str) -> None:
-        self.before, self.loop = program, loop
+    def __init__(self, loop: str) -> None:
+        self.loop = loop
         self.done: dict[Any, Any] = {}
         self.front: dict[Any, tuple[Any, ...]] = {}  # the statements in front of the loop
         self.left: dict[int, Any] = {}  # the carries behind the loop
 
-    def program(self) -> L.LogicalProgram | None:
-        for t in walk(self.before):
+    def of(self, root: Any) -> Any:
+        for t in walk(root):
             if isinstance(t, L.Ordered) and t.name == self.loop:
                 self.done[t] = self._ordered(t)
             elif isinstance(t, L.After) and t.loop.name == self.loop and t.position in self.left:
@@ -49,7 +57,7 @@ class _InMemory:
                 self.done[t] = inherit(t, _read(_buffer(t), L.Start(self.loop)))
             else:
                 self.done[t] = inherit(t, self._with_front(t.rebuild(self.done)))  # type: ignore[attr-defined]
-        return self.done[self.before] if self.left else None
+        return self.done[root]
 
     def _ordered(self, t: L.Ordered) -> L.Ordered:
         """The loop, which writes what the tensors become at the end of each iteration: aside first, where there are

@@ -20,6 +20,7 @@ from ..terms.normal import (
     Axis,
     Contract,
     Load,
+    Part,
     Program,
     Proj,
     Recur,
@@ -102,7 +103,8 @@ def _uncarried(
         seen.add((t, around))
         if isinstance(t, Scan) and t.axis in sliced:
             outer = around[: around.index(t.axis)] if t.axis in around else around
-            inside = {a for a in t.lanes if a in sliced}.difference((t.axis, *outer))
+            lanes = {a.axis if isinstance(a, Part) else a for a in t.lanes}
+            inside = (lanes & sliced).difference((t.axis, *outer))
             if inside or t.reverse is not backward[t.axis] or t.axis in own[:-1]:
                 yield t
                 continue

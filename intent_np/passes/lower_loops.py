@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from ..errors import IntentError
 from ..rules.bounds import inside
 from ..rules.simplify import node
 from ..terms import logical as L
@@ -33,14 +34,11 @@ from ..terms.normal import (
 )  # fmt: skip
 from ..terms.ordered import Rewritten, asked_for, evaluated
 from ..terms.updates import Found
-from .keep_carries import Moved
 from .lower_regions import Positions
 from .lower_updates import UpdateLowering
+from .otherwise import Inside, Moved
 
 Place = tuple[int, Positions]  # a carry, and which of its elements
-Wanted = dict[L.Ordered, dict[Place, frozenset[Any]]]
-"""The states of each loop, with the axes that each varies along."""
-
 MOST = 32
 """States of one loop; one that asks for more moves the elements of what it carries, which are kept in memory."""
 
@@ -54,9 +52,9 @@ class LoopLowering(UpdateLowering):
     bounds: Callable[[L.Domain], tuple[Value, Value]]
     uses: dict[L.LoopVar, int]
 
-    def __init__(self, wanted: Wanted) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.wanted = wanted
+        self.wanted = self.ways.wanted
         self.again = False  # whether more is wanted than what the loops were made with
         self.turns: dict[L.LoopVar, Turn] = {}  # of the loops in hand
         self.open: dict[str, tuple[L.Ordered, Turn]] = {}  # the loops in hand, by name
@@ -72,18 +70,18 @@ class LoopLowering(UpdateLowering):
     def carried(self, v: L.State, where: Positions) -> Value:
         """An element of a carry at the start of the iteration in hand."""
         loop, turn = self.open[v.loop]
-        number, lanes = self._state(loop, turn, (loop.states.index(v), where), v)
+        number, lanes = self._state(loop, turn, (loop.states.index(v), where))
         return named(_carry(turn, number, v, lanes), arena().names.get(v, "state"))  # type: ignore[no-any-return]
 
     def left(self, v: L.After, where: Positions) -> Value:
         """An element of a carry behind its loop."""
-        number, _ = self._state(v.loop, None, (v.position, where), v)
+        number, _ = self._state(v.loop, None, (v.position, where))
         if v.loop in self.made and number < len(self.made[v.loop].states):
             return self.made[v.loop].final(number)
         self.again |= v.loop not in self.never
         return const(0, L.element(v.type))
 
-    def _state(self, loop: L.Ordered, turn: Turn | None, place: Place, v: Any) -> tuple[int, frozenset[Any]]:
+    def _state(self, loop: L.Ordered, turn: Turn | None, place: Place) -> tuple[int, frozenset[Any]]:
         """The number of a state, and the axes that it varies along."""
         known = self.wanted.setdefault(loop, {})
         # a state is there for all coordinates, and so is what says which of its elements it is
@@ -91,7 +89,7 @@ class LoopLowering(UpdateLowering):
         if place not in known:
             late = any(turn in p.needs or behind(p) or self._elsewhere(p, loop) for p in place[1])
             if late or len(known) >= MOST or any(isinstance(a, Part) for p in place[1] for a in p.lanes):
-                raise Moved(loop.name, v)  # known inside of the loop alone, or moved, or read by a region
+                raise Moved(loop.name)  # known inside of the loop alone, or moved, or read by a region
             known[place] = frozenset().union(*(p.lanes for p in place[1]))
         return list(known).index(place), known[place]
 
@@ -174,7 +172,12 @@ class LoopLowering(UpdateLowering):
 
     def _condition(self, e: L.Ordered, turn: Turn, guards: tuple[Value, ...]) -> Value:
         """Asked for members only: what it reads for one is not read behind the last."""
-        asked = self.inside(self.at(e.condition, ()), conjunction(*guards))
+        try:
+            asked = self.inside(self.at(e.condition, ()), conjunction(*guards))
+        except IntentError as problem:
+            if problem.code != "E708" or e.condition in e.states:
+                raise
+            raise Inside(e.name) from None
         if turn.axis is not None:
             asked = only_for_members(asked, turn)
         return conjunction(*guards, asked) or const(True, asked.type)
@@ -268,4 +271,4 @@ def _certain(t: Load) -> bool:
     return t.view.mode in ("in", "inout") and all(inside(i, e) for i, e in zip(t.index, t.view.shape, strict=True))
 
 
-__all__ = ["LoopLowering", "Wanted", "guarded"]
+__all__ = ["LoopLowering", "guarded"]

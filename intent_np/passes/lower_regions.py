@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from ..errors import error
+from ..errors import IntentError, error
 from ..rules.simplify import node
 from ..terms import logical as L
 from ..terms.core import arena, contains, find, named, replace, rewrite
 from ..terms.dtypes import index
 from ..terms.index import Const, Param, Value, const, is_const, sub
 from ..terms.normal import Arg, Axis, Combine, Contract, Coord, Load, Part, Proj, Reduce, Region
+from .otherwise import InOrder, Ways
 
 Positions = tuple[Value, ...]
 
@@ -47,6 +48,7 @@ class RegionLowering:
     axis: Callable[[L.Domain, Any], Any]
     domains: Callable[[Value], tuple[L.Domain, ...]]
     memo: dict[Any, Any]
+    ways: Ways  # there before anything else
 
     def __init__(self) -> None:
         super().__init__()
@@ -81,6 +83,14 @@ class RegionLowering:
 
     def region(self, v: L.RegionFold, component: int, where: Positions) -> Any:
         """An element of a component of the summary."""
+        try:
+            return self._region(v, component, where)
+        except IntentError as problem:
+            if problem.code != "E708" or v.combine in self.ways.in_order:
+                raise
+            raise InOrder(v.combine) from None
+
+    def _region(self, v: L.RegionFold, component: int, where: Positions) -> Any:
         joined = self.joined.get(v) or self.joined.setdefault(v, self._joined(v))
         taken = frozenset().union(*(p.lanes for p in where))
         cut: Axis = self.axis(self.domains(v.sources[0])[v.dimensions[0]], taken)

@@ -29,12 +29,12 @@ class ScanLowering(RegionLowering):
 
     fitted: Callable[[Value, Positions], Asked]
     guarded: Callable[[Any, Value], Any]
-    scans: set[Any]  # those that are kept in memory,
-    kept_before: frozenset[Any]  # and that were from the start on
     again: bool
 
     def __init__(self) -> None:
         super().__init__()
+        self.scans = self.ways.scans  # those that are kept in memory,
+        self.kept_before = frozenset(self.ways.scans)  # and that were from the start on
         self.kept: dict[tuple[Any, int], tuple[View, Positions, Effect]] = {}  # components of scans and sorts
 
     @abstractmethod

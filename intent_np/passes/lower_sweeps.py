@@ -19,6 +19,8 @@ from ..terms import logical as L
 from ..terms.core import children, find, inherit, named, replace, rewrite, walk
 from ..terms.index import Value, add, apply, const, mul
 from ..terms.normal import Effect
+from .keep_carries import kept_in_memory
+from .otherwise import Ways
 
 SLICE = 64
 """Members of a slice."""
@@ -29,6 +31,9 @@ class SweepLowering:
 
     ordered: Callable[[L.Ordered, tuple[Value, ...]], list[Any]]
     program: L.LogicalProgram
+
+    ways: Ways
+    effects: Callable[[tuple[Any, ...], tuple[Value, ...]], list[Any]]
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,7 +48,7 @@ class SweepLowering:
         """The loops that perform the region scans that these values ask for, and the region folds with scans inside;
         inner ones first."""
         made: list[Effect] = []
-        waiting: list[Any] = [t for t in asked(*roots) if _in_order(t) and t not in self.swept]
+        waiting: list[Any] = [t for t in asked(*roots) if self._in_order(t) and t not in self.swept]
         while waiting:
             ready = [
                 t for t in waiting if not any(x in waiting for x in find(t.children(), (L.RegionScan, L.RegionFold)))
@@ -87,20 +92,30 @@ class SweepLowering:
                 at = tuple(L.Along(part if e is part.extent else L.Domain(const(0), e)) for e in shape)
                 writes.append(inherit(t, L.Write(buffer, at, o)))
                 found.append((buffer, full))
-        loop = L.Ordered(name, states, initial, nexts, tuple(writes), point)
-        made = self.ordered(inherit(t, loop), guards)  # type: ignore[arg-type]
+        loop: Any = inherit(t, L.Ordered(name, states, initial, nexts, tuple(writes), point))
+        onward = self.ways.sweeps[name] = t.combine if isinstance(t, L.RegionFold) else t.apply
+        front: tuple[Any, ...] = ()
+        left: dict[int, Any] = {}
+        if onward in self.ways.stored:
+            front, loop, left, done = kept_in_memory(loop)
+            writes = [done[w] for w in writes]
+        made = [*self.effects(front, guards), *self.ordered(loop, guards)]
         read = (
             L.Read(buffer, tuple(L.Along(L.Domain(const(0), e)) for e in full), w)
             for (buffer, full), w in zip(found, writes, strict=True)
         )
-        self.swept[t] = (*read, *(L.After(loop, i) for i in range(len(states))))
+        self.swept[t] = (*read, *(left.get(i) or L.After(loop, i) for i in range(len(states))))
         return made
 
-
-def _in_order(t: Any) -> bool:
-    """Whether a value takes a loop over slices in order: a fold does where a scan of each slice does."""
-    inside = isinstance(t, L.RegionFold) and any(True for _ in find(t.summarize.results, L.RegionScan))
-    return inside or isinstance(t, L.RegionScan)
+    def _in_order(self, t: Any) -> bool:
+        """Whether a value takes a loop over slices in order: a fold does where its combine does, or what it makes of
+        each slice."""
+        if not isinstance(t, L.RegionFold):
+            return isinstance(t, L.RegionScan)
+        inside = find(t.summarize.results, (L.RegionScan, L.RegionFold))  # type: ignore[arg-type]
+        return t.combine in self.ways.in_order or any(
+            isinstance(x, L.RegionScan) or x.combine in self.ways.in_order for x in inside
+        )
 
 
 def in_function(*values: Value) -> bool:

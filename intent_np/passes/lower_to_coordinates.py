@@ -23,15 +23,15 @@ from ..terms.index import Apply, Cast, Const, Value, apply, conjunction, const, 
 from ..terms.normal import NORMAL, Axis, Begin, Coord, Effect, Load, Part, Program, Proj, Reduce, Store, View
 from .base import nanopass
 from .captures import carried
-from .keep_carries import Moved, in_memory
 from .lower_buffers import Buffers
 from .lower_compressed import CompressedLowering
 from .lower_dimensions import DimensionLowering
-from .lower_loops import LoopLowering, Wanted, guarded
+from .lower_loops import LoopLowering, guarded
 from .lower_records import RecordLowering
 from .lower_regions import Positions, refused
 from .lower_sums import SumLowering
 from .lower_sweeps import SweepLowering, asked_first
+from .otherwise import Otherwise, Ways
 
 
 @nanopass(L.LOGICAL, NORMAL)
@@ -41,19 +41,15 @@ def lower_to_coordinates(program: L.LogicalProgram) -> Program:
     Here, after calls are inlined: from now on there are no shapes and no positional axes.
     Preserves each stored element and the order of effects.
     """
-    wanted: Wanted = {}
-    scans: set[Any] = set()
-    again = True
-    while again:  # what is wanted only grows, and fewer carries stay that are not in memory
-        lowering = _Lowering(program, wanted, scans)
+    ways, again = Ways(), True
+    while again:  # what is wanted only grows, and less is left that could be done in another way
+        lowering = _Lowering(program, ways)
         try:
             effects = lowering.effects(program.body, ())
-            again = lowering.again
-        except Moved as moved:
-            kept = in_memory(program, moved.loop)
-            if kept is None:
-                raise refused(moved.value, "a tensor that a region scan carries along an axis which is moved") from None
-            program, wanted, scans = kept, {}, set()
+            again = lowering.again or lowering.combined(effects)
+        except Otherwise as found:
+            ways.forget()
+            program = found.applied(program, ways)
     parameters = (*program.parameters, *lowering.buffers.views)
     return Program(program.name, parameters, tuple(effects), program.permissions, program.target)
 
@@ -65,9 +61,9 @@ NAMED: Any = (View, L.Extent, L.Stride, L.Param)
 class _Lowering(
     LoopLowering, SweepLowering, DimensionLowering, SumLowering, CompressedLowering, RecordLowering
 ):  # fmt: skip
-    def __init__(self, program: L.LogicalProgram, wanted: Wanted, scans: set[Any]) -> None:
-        super().__init__(wanted)
-        self.scans, self.kept_before = scans, frozenset(scans)
+    def __init__(self, program: L.LogicalProgram, ways: Ways) -> None:
+        self.ways = ways
+        super().__init__()
         self.program = program
         self.memo: dict[Asked, Any] = {}
         self.numbers = elements.Numbers(self.scalar, node)
@@ -285,7 +281,7 @@ class _Lowering(
                 case L.Write():
                     out.append(self._write(s, guards))
                 case L.Accumulate() | L.Atomic():
-                    out.append(self.update(s, guards))
+                    out += self.update(s, guards)
                 case L.Parallel():
                     out += self._in_parallel(s, guards)
                 case L.Branch():
