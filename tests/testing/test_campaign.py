@@ -108,7 +108,7 @@ def test_another_campaign_does_not_write_into_the_folder(tmp_path: Path) -> None
 
 def test_calls_that_take_too_long_are_made_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
     def examined(job: jobs.Seed) -> Outcome:
-        late = job.settings.points > jobs.SMALL
+        late = job.settings.points > jobs.SMALL or job.settings.seconds <= Settings().seconds
         return Outcome("finding", Failure("machine", "timeout")) if late else Outcome(calls=1)
 
     monkeypatch.setattr(jobs, "_examined", examined)

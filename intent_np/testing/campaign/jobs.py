@@ -83,6 +83,8 @@ def text_of(source: str) -> str:
 
 SMALL: Final = 12
 """Product of the extents of calls behind which a kernel is examined where larger ones take too long."""
+PATIENCE: Final = 4
+"""Times the limit for those: extents that the kernel itself fixes stay as they are."""
 EXECUTING: Final = ("reference", "machine")
 
 
@@ -95,7 +97,8 @@ def examined(job: Seed) -> Outcome:
     stage = max(outcome.seconds, key=lambda n: outcome.seconds[n], default=outcome.failure.stage)
     if stage not in EXECUTING or job.settings.points <= SMALL:
         return outcome
-    again = _examined(replace(job, settings=replace(job.settings, points=SMALL)))
+    smaller = replace(job.settings, points=SMALL, seconds=PATIENCE * job.settings.seconds)
+    again = _examined(replace(job, settings=smaller))
     return replace(again, slow=stage)
 
 
