@@ -190,18 +190,25 @@ def compiled(
     """The code of a function with an edit, compiled where it stands in its module; None if it can't be."""
     where = _path_of(tree, function)
     try:
-        code = compile(edited(tree, function, edit), str(module.__file__), "exec", dont_inherit=True)
+        code = compile(edited(tree, function, edit, alone=True), str(module.__file__), "exec", dont_inherit=True)
     except (SyntaxError, ValueError, TypeError):
         return None
     names = [_at(tree, where[:k]).name for k in range(1, len(where) + 1) if hasattr(_at(tree, where[:k]), "name")]
     return _nested(code, names)
 
 
-def edited(tree: ast.Module, function: ast.AST, edit: Callable[[ast.AST], None]) -> ast.Module:
-    """A copy of a module with an edit in one of its functions."""
-    new = copy.deepcopy(tree)
-    edit(_at(new, _path_of(tree, function)))
-    return ast.fix_missing_locations(new)
+def edited(tree: ast.Module, function: ast.AST, edit: Callable[[ast.AST], None], alone: bool = False) -> ast.Module:
+    """A module with an edit in a copy of one of its functions; with `alone`, there is nothing beside this function."""
+    new: Any = copy.deepcopy(function)
+    edit(new)
+    where = _path_of(tree, function)
+    for k in range(len(where) - 1, -1, -1):
+        (name, i), parent = where[k], _at(tree, where[:k])
+        body = [new if j == i else n for j, n in enumerate(getattr(parent, name))]
+        around = copy.copy(parent)
+        setattr(around, name, [n for n in body if n is new or not alone or isinstance(n, ast.ImportFrom)])
+        new = around
+    return ast.fix_missing_locations(new)  # type: ignore[no-any-return]
 
 
 def _path_of(tree: ast.AST, node: ast.AST) -> Path:
