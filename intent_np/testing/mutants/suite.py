@@ -99,6 +99,7 @@ class Trial:
         from ...backends.triton.printer import print_triton
         from ...compiler import LAST_SHARED
         from ...passes.pipeline import run
+        from ...rules.magnitude import large_indices
         from ...rules.rule_set import active, using
         from ...terms.core import Arena
         from ...terms.text import show
@@ -114,6 +115,8 @@ class Trial:
                 whole = {v.name for v in normal.parameters if isinstance(v, View) and all(map(_is_whole, v.shape[1:]))}
                 aligned = together["bind_class"]["aligned"]
                 together["bind_class"]["aligned"] = {n: a for n, a in aligned.items() if n in whole}
+            if any(t is None for t in large_indices(normal.effects)):
+                together["lower_to_triton"] = {"index_bits": 64}
             for name, more in given.items():
                 together[name] = together.get(name, {}) | more
             program = run(
