@@ -222,7 +222,11 @@ def test_literals_in_calls_have_the_dtype_of_the_operator() -> None:
     assert written("add", f8e4m3fn, "0.94") == "(a.to(tl.float32) + 0.9375).to(tl.float8e4nv)"
     assert written("lt", f8e5m2, "0.9") == "a.to(tl.float32) < 0.875"
     assert written("fmod", bf16, "0.1") == "libdevice.fmod(a.to(tl.float32), 0.100097656).to(tl.bfloat16)"
-    assert written("lt", bf16, "0.1") == "a < 0.1"
+    assert written("lt", bf16, "0.1") == "a < tl.full([], 0.1, tl.bfloat16)"
+    assert written("eq", f64, "0.1") == "a == tl.full([], 0.1, tl.float64)"
+    assert written("eq", f64, "0.5") == "a == 0.5"
+    assert written("le", f32, "0.1") == "a <= 0.1"
+    assert written("le", f32, "1e-40") == "a <= tl.full([], 1e-40, tl.float32)"
     assert written("select", f8e5m2, "0.5") == "tl.where(p, b, to_float8e5(tl.full([], 0.5, tl.float32)))"
 
 

@@ -6,7 +6,8 @@ beside the kernel is in `support.py`.
 
 Triton's own spellings that are avoided, and why: `tl.exp` is `ex2.approx` of a product (64 units in the last place at
 the ends); `/` on f32 is `div.full` and on halves of f32; `-x` is `0 - x`, wrong for +0; `%` on floats is inexact;
-`//` and `%` on integers truncate; `tl.maximum` drops NaN and widens bf16; a literal in a call has a dtype of its own.
+`//` and `%` on integers truncate; `tl.maximum` drops NaN and widens bf16; a literal in a call or a comparison has a
+dtype of its own.
 """
 
 from __future__ import annotations
@@ -235,7 +236,8 @@ class Spelling:
             direct = _WHERE
             operands[1:] = [self._constant(o, dtype) if dtype.bits == 8 else o for o in operands[1:]]
         if direct is not None:
-            return self._write(direct, dtype, operands)
+            compares = op.result == "bool" and op.arity == 2
+            return self._write(direct, dtype, [_compared(o, dtype) for o in operands] if compares else operands)
         wide = [self._single(o, dtype) for o in operands]
         result = self._write(row.f32, f32, wide)
         return result if op.result == "bool" else self.conversion(result, f32, dtype)
@@ -275,6 +277,15 @@ class Spelling:
 def _needs_64_bits(operand: Operand) -> bool:
     """Whether it is an integer literal that Triton refuses beside a tensor of i32, which may hold an index."""
     return bool(_INTEGER.fullmatch(operand.text)) and not -(2**31) <= int(operand.text) < 2**31
+
+
+def _compared(operand: Operand, dtype: DType) -> Operand:
+    """A literal in a comparison, where Triton takes it as f32, or f64 where it is small, whatever it meets."""
+    if not _LITERAL.fullmatch(operand.text) or "(" in operand.text:
+        return operand
+    value = float(operand.text)
+    single = round_to(value, FORMATS["f32"]) == value and not 0 < abs(value) < 2.0**-126
+    return operand if single else typed(operand, dtype)
 
 
 def typed(operand: Operand, dtype: DType) -> Operand:
