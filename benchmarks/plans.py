@@ -160,7 +160,7 @@ def _built(task: tuple[int, dict[str, Any], str]) -> dict[str, Any]:
         record["text"] = f"{type(problem).__name__}: {str(problem).splitlines()[0]}"
         return record
     if "launch" in record and not record["launch"]["tensor"]:  # as they are: no more than the limit, often fewer
-        record["launch"] = {**record["launch"], "registers": record["registers"] + record["stack"] / 4}
+        record["launch"] = {**record["launch"], "registers": record["registers"], "spilled": record["stack"] / 4}
     return record
 
 

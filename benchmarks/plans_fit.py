@@ -25,7 +25,7 @@ from intent_np.planning.machine import UNITS, Launch, costs, seconds
 MEASURED = Path(__file__).parent / "results" / "plans-h200.json"
 START = {
     "l2": 1e13, "tensor": 6e14, "draw": 1e11, "arrival": 3e-7, "start": 3e-7, "barrier": 1e-7,
-    "meeting": 5e-9, "dependent": 3.0, "overlap": 2.5, "company": 0.1, "tail": 0.2, "spill": 10.0,
+    "meeting": 5e-9, "dependent": 3.0, "overlap": 2.5, "phases": 2.5, "company": 0.1, "tail": 0.2, "spill": 1.0,
     "launch": 5e-6, "l1_kept": 160e3, "l1_lost": 190e3,
 }  # fmt: skip
 """What is fitted, and where from: round numbers.  All else is from the data sheet, or counted in machine code."""

@@ -190,11 +190,18 @@ def _points(search: Search, frame: Frame, processors: int) -> Iterator[Point]:
 
 
 def _best(search: Search, allowed: Callable[[Node], bool]) -> Pick:
-    """The cheapest pick; one that keeps values in memory only where that is worth it, since it takes memory."""
+    """The cheapest pick; one that keeps values in memory only where that is worth it, since it takes memory, and one
+    with reciprocals only where that is, since it rounds once more."""
     found = search.best(allowed)
-    if allowed is POLICIES["egraph"] and any(n.op == "XRead" for c in search.choices for n in search.classes[c]):
-        without = search.best(POLICIES["recompute"])
-        return without.pick if without.cost <= found.cost * WORTH else found.pick
+    if allowed is not POLICIES["egraph"]:
+        return found.pick
+    avoided: list[Callable[[Node], bool]] = []
+    for kind in (lambda n: n.op == "XRead", search.is_reciprocal):
+        if any(kind(n) for c in search.choices for n in search.classes[c]):
+            tried = [*avoided, kind]
+            without = search.best(lambda n, tried=tried: not any(k(n) for k in tried))  # type: ignore[misc]
+            if without.cost <= found.cost * WORTH:
+                found, avoided = without, tried
     return found.pick
 
 

@@ -53,6 +53,8 @@ class Launch(NamedTuple):
     registers:  that a thread wants
     shared:     bytes that all instances read
     tensor:     whether matrix instructions are used, which bring their own tiling
+    looped:     whether it walks an axis by loops, in which each warp goes on by itself
+    spilled:    registers of a thread that are known to be in memory, beside those
     """
 
     instances: int
@@ -60,6 +62,8 @@ class Launch(NamedTuple):
     registers: float
     shared: float
     tensor: bool
+    looped: bool
+    spilled: float = 0.0
 
 
 @cache
@@ -83,7 +87,7 @@ def residency(launch: Launch, processors: int, c: Mapping[str, Any]) -> Residenc
     registers = min(cap, math.ceil(launch.registers / 8) * 8)
     fitting = min(c["threads"] // threads, c["registers"] // (registers * threads), 1 if launch.tensor else 32)
     blocks = max(1, min(fitting, math.ceil(launch.instances / processors)))
-    return Residency(blocks, max(0.0, launch.registers - cap))
+    return Residency(blocks, max(0.0, launch.registers - cap) + launch.spilled)
 
 
 def missed(streamed: float, shared: float, kept: float, lost: float) -> float:
@@ -117,13 +121,16 @@ def seconds(work: Sequence[float], launch: Launch, processors: int, c: Mapping[s
     arrivals = first + lost * (waits - first)
     chain = arrivals * c["arrival"] + (work[L2] + near) / c["draw"]
     chain += work[BARRIERS] * (c["barrier"] + c["meeting"] * launch.warps)
+    overlap = c["overlap"]
     if launch.tensor:  # all warps of the one instance wait for the product; what is kept beside it is not under way
         units[-1] += (chain / n) * each + (1 + lost) * work[STREAMED] / c["memory"]
     else:
         latency = issue * c["dependent"] + work[BRANCHES] * c["branch"]  # of the instructions of a warp, one by one
-        chain += max(latency, issue * launch.warps / SCHEDULERS) / threads / c["clock"]
+        if not launch.looped:  # what is held goes from phase to phase, all warps at once
+            latency, overlap = max(latency, issue * launch.warps / SCHEDULERS), c["phases"]
+        chain += latency / threads / c["clock"]
         units.append((c["start"] + chain / n) * each / blocks)
-    largest, p = max(units), max(1.0, c["overlap"] * blocks ** c["company"])
+    largest, p = max(units), max(1.0, overlap * blocks ** c["company"])
     together = largest * sum((u / largest) ** p for u in units) ** (1 / p) if largest else 0.0
     turns = each / blocks  # the last ones leave processors idle
     last = 1 + c["tail"] * (math.ceil(turns) / turns - 1)

@@ -1,9 +1,10 @@
 """How many registers a thread needs for a pick: what a held row costs, and what loops carry.
 
 Without loops, fragments live across reductions.  In a loop, each reduction by it carries a fragment, and what is loaded
-waits for its use; a short body is unrolled, and then the loads of several iterations wait.  Library functions hold
-intermediate values.  The counts are those below which ptxas spills (`thread` in `costs.json`): given more, it takes
-more, so that what is compiled gets a limit (`limit`).
+waits for its use; a short body is unrolled, and then the loads of several iterations wait, and in others those of the
+next one, unless the warps meet in each or it stores.  Library functions hold intermediate values.  The counts are those
+below which ptxas spills (`thread` in `costs.json`): given more, it takes more, so that what is compiled gets a limit
+(`limit`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from .andor import Node
 from .cheapest import Pick
 from .machine import Launch, costs, residency
 from .search import Search
-from .work import Point
+from .work import UNROLLED, Point
 
 FUNCTIONS = ("erf", "tanh", "sigmoid", "sin", "cos", "pow")
 """Functions that are long polynomials."""
@@ -37,7 +38,8 @@ def registers(search: Search, pick: Pick, point: Point) -> float:
         largest = max((point.fragment(d) for d in loads.values()), default=1) / point.threads
         full = [n for n, d in loads.items() if point.fragment(d) >= largest * point.threads]
         wide = len(full)
-        live = c["live"] * _live(search, pick, point) + c["operand"] * max(0, wide - 1)
+        held = _live(search, pick, point)
+        live = c["live"] * held + c["operand"] * max(0, wide - held)  # what is not live is read where it is used
         dear = any(n.op == "XUn" and n.literals[0] in FUNCTIONS for n in nodes)
         arrived = c["arrived"] + max((_words(search, n) for n in full), default=0)  # in front of what reduces it
         return float(c["straight"] + c["function"] * dear + max(c["passing"] + live, arrived) * largest)
@@ -56,22 +58,27 @@ def limit(launch: Launch, processors: int) -> int:
 def _loop(search: Search, nodes: list[Node], body: int, point: Point) -> float:
     """What the loop with this body asks for."""
     c = point.costs["thread"]
-    fragments, elements, loads, steps, short = 0.0, 0.0, 0, 0, True
+    fragments, elements, loads, steps, short, meets = 0.0, 0.0, 0, 0, True, False
     for n in nodes:
         share = lambda d: point.fragment(d) / point.threads  # noqa: E731
         match n.op, n.literals:
             case "XFold", (_, _, d, place) if place == body:
                 fragments += share(d)
             case "XTop" | "XScan", (*_, d, place) if place == body:
-                fragments, short = fragments + share(d), False
+                fragments, meets = fragments + share(d), True
+            case "XHold", (*_, place) if place == body:
+                meets = True
             case "XLeaf", (_, place) if place == body and (d := _loaded(search, n)):
                 elements, loads = max(elements, share(d)), loads + 1
             case "XRead", (_, d, place, _) if place == body:
                 elements, loads = max(elements, share(d)), loads + 1
             case "XUn" | "XBin" | "XTri", (op, d, place) if place == body and share(d) > 1:
                 steps, short = steps + 1, short and op not in FUNCTIONS
-    unrolled = c["unrolled"] if short and steps <= SHORT and fragments else 0.0
-    return float(c["loop"] + c["carried"] * fragments + (c["worked on"] + c["loaded"] * loads + unrolled) * elements)
+    each = c["worked on"] + c["loaded"] * loads
+    if fragments and not meets:  # loads pass neither a meeting of the warps nor stores
+        few = short and steps <= SHORT and loads * elements <= UNROLLED
+        each = each + c["unrolled"] if few else max(each, c["ahead"])
+    return float(c["loop"] + c["carried"] * fragments + each * elements)
 
 
 def _live(search: Search, pick: Pick, point: Point) -> int:

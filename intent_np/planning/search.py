@@ -128,6 +128,14 @@ class Search:
         self.evaluations += 1
         return seconds(self._sum(items), self.launch, self.point.processors)
 
+    def is_reciprocal(self, n: Node) -> bool:
+        """Whether a node multiplies by a reciprocal where it could divide."""
+        return (
+            n.op == "XBin"
+            and n.literals[0] == "mul"
+            and any(k.op == "XUn" and k.literals[0] == "rcp" for c in n.classes for k in self.classes[c])
+        )
+
     def is_modest(self, pick: Pick, point: Point) -> bool:
         """Whether what a pick keeps has no more elements than some argument, whatever the extents are."""
         items = self.reached(pick)[0]

@@ -70,7 +70,7 @@ class Point:
     # ---- how the frame is spread
 
     def launch(self, registers: float) -> Launch:
-        return Launch(self.instances, self.warps, registers, self.shared, self.tensor)
+        return Launch(self.instances, self.warps, registers, self.shared, self.tensor, self.loops)
 
     def _warps(self) -> int:
         """The same choice that `choose_launch` will make."""
@@ -144,14 +144,24 @@ class Point:
 
     def batched(self, d: int) -> bool:
         """Whether the loads of several iterations of the first visit are under way at once: a loop is unrolled that
-        loads from one view, and has neither branches nor a combination of several instructions."""
+        loads few elements and has neither branches nor a combination of several instructions; no load passes a
+        meeting of the warps."""
         views = {
             t.view.name for t, e in zip(self.s.leaves, self.s.lanes, strict=True) if isinstance(t, Load) and e == d
         }
-        return len(views) == 1 and not any(
-            isinstance(t, Reduce) and len(t.values) > 1 or isinstance(t, Apply) and t.op.name in self.costs["branches"]
+        few = len(views) * self.fragment(d) <= UNROLLED * self.threads
+        return few and not any(
+            isinstance(t, Reduce)
+            and (len(t.values) > 1 or self.meets(t, d))
+            or isinstance(t, Apply)
+            and t.op.name in self.costs["branches"]
             for t in walk(*self.s.problem.stores)
         )
+
+    def meets(self, t: Reduce, d: int) -> bool:
+        """Whether a reduction of what varies along `d` is one across the lanes of every block of a loop."""
+        varies, axis = self.s.problem.bits(t.values[0]), self.s.problem.bit.get(t.axis)  # None: of slices
+        return bool(d & varies & self.frame.looped) and (axis is None or not self.frame.looped >> axis & 1)
 
     def combining(self, combine: str, axis: int) -> float:
         """Instructions of a lane to combine two members."""
@@ -235,6 +245,9 @@ def _fold(p: Point, w: Work, combine: str, axis: int, d: int, body: int) -> None
 
 BATCH = 4
 """Iterations of a short loop that are unrolled together."""
+
+UNROLLED = 16
+"""Elements of each thread that such a loop loads in an iteration at most."""
 
 STEPS = 10
 """Of a reduction across lanes: in a warp, and among warps."""

@@ -91,10 +91,15 @@ def test_policies_take_what_they_say(policy: str) -> None:
     assert ("keeps" in chosen(chain, LONG, policy=policy)) is (policy == "keep")
 
 
-@pytest.mark.parametrize(("kernel", "flips"), [(chain, True), (softmax, False)])
-def test_unasked_another_plan_is_taken_where_it_is_surely_better(kernel: Any, flips: bool) -> None:
+@pytest.mark.parametrize(
+    ("kernel", "sizes", "flips"),
+    [(chain, LONG, True), (softmax, LONG, True), (softmax, {"M": 1024, "N": 65536}, False)],
+)
+def test_unasked_another_plan_is_taken_where_it_is_surely_better(
+    kernel: Any, sizes: Mapping[str, int], flips: bool
+) -> None:
     with Arena():
-        program = choose_plan(grouped(kernel), sizes=LONG)
+        program = choose_plan(grouped(kernel), sizes=sizes)
         assert any(a.role for a in find(program, Axis)) is flips
 
 
