@@ -14,7 +14,7 @@ from ..passes.blocks import LARGEST, power_of_two
 from ..passes.choose_launch import Facts, warps
 from ..terms.core import walk
 from ..terms.index import Apply
-from ..terms.normal import Contract, Load, Reduce, Region
+from ..terms.normal import Contract, Load, Part, Reduce, Region
 from .machine import (
     AGAIN,
     ARRIVALS,
@@ -160,8 +160,9 @@ class Point:
 
     def meets(self, t: Reduce, d: int) -> bool:
         """Whether a reduction of what varies along `d` is one across the lanes of every block of a loop."""
-        varies, axis = self.s.problem.bits(t.values[0]), self.s.problem.bit.get(t.axis)  # None: of slices
-        return bool(d & varies & self.frame.looped) and (axis is None or not self.frame.looped >> axis & 1)
+        varies, looped = self.s.problem.bits(t.values[0]), self.frame.looped
+        sliced = isinstance(t.axis, Part)
+        return bool(d & varies & looped) and (sliced or not looped >> self.s.problem.bit[t.axis] & 1)  # type: ignore[index]
 
     def combining(self, combine: str, axis: int) -> float:
         """Instructions of a lane to combine two members."""
