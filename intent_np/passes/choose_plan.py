@@ -78,9 +78,9 @@ def choose_plan(
         together |= "relaxed_normalization" in new.used
         parameters += new.buffers
         groups.append(new.group)
-        launches.append(chosen.launch)
+        launches.append(chosen.launch if chosen.search.s.problem.order.is_plain else None)
     planned: Any = replace(program, groups=tuple(groups), parameters=parameters)
-    if len(groups) == 1 and launches and not launches[0].tensor:
+    if len(groups) == 1 and launches and launches[0] is not None and not launches[0].tensor:
         (launch,) = launches
         planned = replace(planned, warps=launch.warps, registers=limit(launch, processors))
     return promised_finite(planned) if together else planned  # type: ignore[no-any-return]

@@ -155,10 +155,10 @@ class _Cohorts:
 
         def key(t: Any) -> tuple[Any, ...]:
             """What those that one loop serves have in common: also the loops that they are performed in."""
-            planned = bool(t.slice.axis.role)  # the copy of an axis that one loop walks, whatever waits in it
-            when = (0, 0) if planned else (level[t], phase[t])
             within = frozenset(key(o) for o in around.get(t, ()))
-            return (t.slice, needs.get(t, t.needs), *when, results[t], within)
+            if t.slice.axis.role:  # the copy of an axis that one loop walks, whatever waits in it
+                return (t.slice, within)
+            return (t.slice, needs.get(t, t.needs), level[t], phase[t], results[t], within)
 
         for i, t in enumerate(terms):
             if isinstance(t, (Fold, Traverse)):

@@ -4,6 +4,7 @@ A plan is a program over renamed axes.  Each loop gets its own copy of the axis 
 loop is `reduce over columns@2`, so that nothing but the term tells later passes what the plan is.
 
     problem.py    a group as a problem: axes, what may become of each, extents to price with; or why it has no plan
+    order.py      its statements in slots between barriers, and what may be computed in which
     schema.py     the e-graph's language: values, places, executions, and the rules between them
     places.py     the loops in which an execution can stand, and their order, as facts
     saturate.py   values and facts into the e-graph, rules until nothing is new, out as an AND-OR graph
@@ -14,6 +15,7 @@ loop is `reduce over columns@2`, so that nothing but the term tells later passes
     cheapest.py   the cheapest pick
     registers.py  what of it a thread holds
     plan.py       the chosen executions as a term: printed, parsed, checked
+    layout.py     what is stored and synced where, in a group that has a plan
     apply.py      a plan as a group over renamed axes
     choose.py     all of it over the roles of axes and the extents of blocks
     explain.py    the alternatives and their costs, for people

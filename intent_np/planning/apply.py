@@ -13,17 +13,34 @@ from ..passes.lower_buffers import row_major
 from ..passes.online import region
 from ..passes.roles import in_index_order
 from ..rules.simplify import node, substitute
-from ..terms.core import arena, children, find, inherit, named, walk
+from ..terms.core import arena, children, find, inherit, named, replace, rewrite
 from ..terms.dtypes import dtype
 from ..terms.grouped import Group, Sync
-from ..terms.index import Apply, Cast, Const, Value, apply, sub
-from ..terms.normal import Axis, Contract, Coord, Load, Proj, Reduce, Region, Scan, Store, View
+from ..terms.index import Cast, Const, Value, apply, sub
+from ..terms.normal import (
+    Axis,
+    Carry,
+    Contract,
+    Coord,
+    Final,
+    Load,
+    Proj,
+    Recur,
+    Reduce,
+    Region,
+    Scan,
+    Store,
+    Turn,
+    View,
+)
 from ..terms.plan import (
+    Behind,
     Computed,
     Execution,
     Held,
     Kept,
     Peak,
+    Place,
     Plan,
     Read,
     Role,
@@ -37,7 +54,10 @@ from ..terms.plan import (
 )  # fmt: skip
 from .andor import Node
 from .cheapest import Pick
+from .layout import Layout
+from .origins import Origins, kind
 from .places import Frame
+from .places import Place as Numbered
 from .problem import captured
 from .saturate import Saturated
 
@@ -53,14 +73,15 @@ class _Extracted:
     def __init__(self, s: Saturated, frame: Frame, pick: Pick) -> None:
         self.s, self.pick = s, pick
         self.root = s.graph.roots[frame.number]
-        self.walks: dict[int, Walk | None] = {p.number: self._walk(p.path) for p in frame.places}
+        self.walks: dict[int, Any] = {p.number: self._place(p) for p in frame.places}
         self.done: dict[int, Any] = {}
 
-    def _walk(self, path: tuple[tuple[int, int], ...]) -> Walk | None:
+    def _place(self, p: Numbered) -> Place | None:
         place: Walk | None = None
-        for a, turn in path:
-            place = Walk(self.s.problem.axes[a], turn, place)
-        return place
+        every = [*self.s.problem.axes, *self.s.problem.turns]
+        for a, turn in p.path:
+            place = Walk(every[a], turn, place)
+        return place if not p.base or self.s.problem.order.is_plain else Behind(p.base, place)
 
     def node(self, c: int) -> Node:
         own = self.s.graph.classes[c]
@@ -75,7 +96,8 @@ class _Extracted:
                 stack += reversed(n.classes)
                 continue
             i, p = n.literals
-            out.append(Stored(self.s.problem.stores[i], self(n.classes[0]), self.walks[p]))
+            s = self.s.problem.statements[i]
+            out.append(Stored(s.effect, self(n.classes[0]), self.walks[p], s.part))
         return tuple(out)
 
     def __call__(self, c: int) -> Any:
@@ -137,8 +159,6 @@ class _Applied:
     def __init__(self, plan: Plan, group: Group, taken: set[str]) -> None:
         self.plan, self.original, self.taken = plan, group, taken
         self.buffers: dict[Kept, View] = {}
-        turns = sorted({t.place.turn for t in find(plan, Kept)})
-        self.syncs = {turn: Sync(i) for i, turn in enumerate(turns, 1)}
         self.role = {r.axis: r for r in plan.roles}
         self.used = {(a.lo, a.hi): set[int]() for a in self.role}
         for a in self.role:
@@ -154,17 +174,20 @@ class _Applied:
         self.members: dict[Peak, list[Weighed]] = {}
         for t in find(plan, Weighed):
             self.members.setdefault(t.peak, []).append(t)
-        self.origin = _Origins(group)
+        self.origin = Origins(group)
+        self.layout = Layout(plan, group)
 
     def group(self) -> Group:
         for t in self._order():
             if t not in self.done:
                 self.done[t] = self._made(t)
-        effects = (*self._keeping(), *(self._stored(s) for s in self.plan.statements))
-        spread = {a: None for e in self.original.effects for a in in_index_order(e) if self.role[a].role == "space"}
+        effects = self._body(self.original.effects, None)
+        stores = [s.statement for s in self.plan.statements if not s.part]
+        spread = {a: None for e in stores for a in in_index_order(e) if self.role[a].role == "space"}
         ahead = [a for a in self.original.workset if a in self.role]
         order = dict.fromkeys((*ahead, *spread)) if all(a in ahead for a in spread) else spread
-        return inherit(self.original, Group(tuple(self.copy(a, None) for a in order), effects))  # type: ignore[no-any-return]
+        space = tuple(self.copy(a, None) for a in order)
+        return inherit(self.original, Group(space, effects, self.original.serial))  # type: ignore[no-any-return]
 
     def _order(self) -> list[Execution]:
         """The executions, what they need first; a peak needs all that is weighed by it, for they are one region."""
@@ -180,7 +203,7 @@ class _Applied:
                 stack += [(t, True), *((c, False) for c in reversed(below) if c not in order)]
         return list(order)
 
-    def copy(self, a: Axis, place: Walk | None) -> Axis:
+    def copy(self, a: Axis, place: Place | None) -> Axis:
         """The axis as it is at a place: of a looped one, the copy that its loop there walks."""
         role = self.role[a]
         own = next((w for w in loops_around(place) if w.axis is a), None) if role.role == "loop" else None
@@ -194,24 +217,76 @@ class _Applied:
             self.copies[a, own] = inherit(a, named(made, self.labels[a]))
         return self.copies[a, own]
 
-    def at(self, t: Any, place: Walk | None) -> Any:
+    def at(self, t: Any, place: Place | None) -> Any:
         """An opaque value or statement with the coordinates that it has at a place."""
-        here = {Coord(a): Coord(self.copy(a, place)) for a in self.role if a in t.lanes}
-        return substitute(t, here, everywhere=True)
+        here: Any = {Coord(a): Coord(self.copy(a, place)) for a in self.role if a in t.lanes}
+        return self._behind(substitute(t, here | self._said(t), everywhere=True))
 
-    def _stored(self, s: Stored) -> Store:
-        e = s.statement
-        index = tuple(self.at(i, s.place) for i in e.index)
-        valid = None if e.valid is None else self.at(e.valid, s.place)
-        return inherit(e, Store(e.view, index, self.done[s.value], valid, e.again))  # type: ignore[no-any-return]
+    def _said(self, t: Any) -> dict[Any, Any]:
+        """What stands for the ordered loops that a term is about, and for the axes that states vary along."""
+        if not self.layout.turns:
+            return {}
+        found: dict[Any, Any] = {n: self.at(n, None) for n in find(t, Turn) if n is not t}
+        said = {a for x in find(t, (Carry, Final)) for a in x.varies} | {
+            x.axis for x in find(t, (Reduce, Contract, Scan))
+        }
+        fixed = (a for a in self.role if a in said and self.role[a].role != "loop")
+        return found | {a: self.copy(a, None) for a in fixed}
 
-    def _keeping(self) -> Iterator[Any]:
-        """The stores of what loops keep, a sync behind those of each turn."""
-        for turn, sync in self.syncs.items():
-            for t, view in self.buffers.items():
-                if t.place.turn == turn:
-                    yield Store(view, self._element(t, t.place), self.done[t.value])
-            yield sync
+    def _behind(self, t: Any) -> Any:
+        """A term whose loads read after the syncs that there are now."""
+        moved = lambda x: isinstance(x, Load) and x.after in self.layout.numbers  # noqa: E731
+        if not any(moved(x) for x in find(t, Load)):
+            return t
+        (made,) = rewrite((t,), lambda x: inherit(x, replace(x, after=self.sync(x.after))) if moved(x) else x)
+        return made
+
+    def sync(self, key: Sync | tuple[Any, int]) -> Sync:
+        """One of the group's own syncs as it is now, or that of what loops keep."""
+        turn = key.turn if isinstance(key, Sync) else getattr(key[0], "axis", None)
+        return Sync(self.layout.numbers[key], None if turn is None else self.at(turn, None))
+
+    # ---- statements
+
+    def _body(self, effects: tuple[Any, ...], around: Walk | None) -> tuple[Any, ...]:
+        """A list of effects: what its loops keep, and its statements."""
+        out: list[Any] = []
+        for item in self.layout.items(effects, around):
+            match item:
+                case int():
+                    kept = ((t, view) for t, view in self.buffers.items() if t.place.around is around)
+                    stored = (t for t in kept if t[0].place.turn == item)
+                    out += (Store(view, self._element(t, t.place), self.done[t.value]) for t, view in stored)
+                    out.append(self.sync((around, item)))
+                case Sync():
+                    out.append(self.sync(item))
+                case Recur():
+                    out.append(self._loop(item))
+                case _:
+                    out.append(self._stored(item))
+        return tuple(out)
+
+    def _loop(self, e: Recur) -> Recur:
+        states = tuple(self.at(s, None) for s in e.states)
+        inits, yields = (self._values(e, part) if states else () for part in ("from", "yielding"))
+        condition = None if e.condition is None else self.at(e.condition, None)
+        body = self._body(e.effects, self.layout.walks.get(e.turn))
+        new = Recur(self.at(e.turn, None), states, tuple(inits), tuple(yields), body, condition)
+        return inherit(e, new)  # type: ignore[no-any-return]
+
+    def _values(self, e: Any, part: str = "") -> list[Any]:
+        return [self.done[x] for x in _several((self.layout.stored[e, part].value,))]
+
+    def _stored(self, e: Any) -> Any:
+        place = self.layout.stored[e, ""].place
+        index = tuple(self.at(i, place) for i in e.index)
+        valid = None if e.valid is None else self.at(e.valid, place)
+        if isinstance(e, Store):
+            return inherit(e, Store(e.view, index, self._values(e)[0], valid, e.again))
+        over = tuple(self.copy(a, place) if a in self.role else a for a in e.over)
+        operands = tuple(self._values(e)[: len(e.operands)])
+        turn = None if e.turn is None else self.at(e.turn, None)
+        return inherit(e, replace(e, index=index, operands=operands, over=over, valid=valid, turn=turn))
 
     def _kept(self, t: Kept) -> None:
         """Memory for a kept value: an element for each instance and each member of the axes along which it varies."""
@@ -230,7 +305,8 @@ class _Applied:
             case Kept():
                 return self._kept(t)
             case Read():
-                load = Load(self.buffers[t.kept], self._element(t.kept, t.place), after=self.syncs[t.kept.place.turn])
+                after = self.sync((t.kept.place.around, t.kept.place.turn))
+                load = Load(self.buffers[t.kept], self._element(t.kept, t.place), after=after)
                 return self.origin.same(self.done[t.kept.value], load)
             case Taken(value=Region()):
                 return None  # part of the fold that it is the summary of
@@ -250,20 +326,20 @@ class _Applied:
                 return self._reduced(t.by, (t.scores,), t.place)
         raise AssertionError(type(t).__name__)
 
-    def _reduced(self, by: Any, operands: tuple[Execution, ...], place: Walk | None) -> Any:
+    def _reduced(self, by: Any, operands: tuple[Execution, ...], place: Place | None) -> Any:
         axis = self.copy(by.axis, place)
         _, *captures = values = tuple(self.done[x] for x in _several(operands))
         if not isinstance(by, Region):
-            return self.origin.made(_kind(by), values, node(_reduction(by, axis, values)))
+            return self.origin.made(kind(by), values, node(_reduction(by, axis, values)))
         copies: Any = {a: self.copy(a, place) for a in by.lanes} | {by.axis: axis}
-        copies |= dict(zip(captured(by), captures, strict=True))
-        return self.origin.leaf(by, inherit(by, substitute(by, copies, everywhere=True)))
+        copies |= dict(zip(captured(by), captures, strict=True)) | self._said(by)
+        return self.origin.leaf(by, inherit(by, self._behind(substitute(by, copies, everywhere=True))))
 
     def _together(self, peak: Peak) -> None:
         """The maximum and its sums as components of one region."""
         by: Any = peak.by
         axis, scores = self.copy(by.axis, peak.place), self.done[peak.scores]
-        top = self.origin.made(_kind(by), (scores,), _reduction(by, axis, (scores,)))
+        top = self.origin.made(kind(by), (scores,), _reduction(by, axis, (scores,)))
         sums = [self._weighed(w, axis, scores, top) for w in self.members[peak]]
         made = region(top, sums)
         for i, (t, alone) in enumerate(zip([peak, *self.members[peak]], [top, *sums], strict=True)):
@@ -277,7 +353,7 @@ class _Applied:
         if w.cast:
             weight = made(w.cast, (weight,), operated(w.cast, (weight,)))
         values = (weight,) if w.factor is None else (weight, self.done[w.factor])
-        return made(_kind(w.by), values, _reduction(w.by, axis, values))
+        return made(kind(w.by), values, _reduction(w.by, axis, values))
 
 
 def _several(operands: Sequence[Execution]) -> Iterator[Execution]:
@@ -297,52 +373,6 @@ def _reduction(by: Any, axis: Axis, values: tuple[Any, ...]) -> Any:
     if isinstance(by, Scan):
         return Scan(axis, by.combine, values, by.identities, by.reverse)
     return Reduce(axis, by.combine, values, by.identities)
-
-
-def _kind(by: Any) -> Any:
-    if isinstance(by, Contract):
-        return by.axis, by.acc
-    return type(by), by.axis, by.combine, by.identities, getattr(by, "reverse", False)
-
-
-class _Origins:
-    """Which of the author's values a new one is: that of the same operator on the same operands.  It passes names and
-    source lines on; `invented` tells that some values are none of the author's."""
-
-    def __init__(self, group: Group) -> None:
-        self.known: dict[Any, Any] = {}
-        self.of: dict[Any, Any] = {}
-        self.invented = False
-        for t in walk(*group.effects):
-            match t:
-                case Apply():
-                    self.known[t.op.name, t.args] = t
-                    if t.op.commutative:
-                        self.known[t.op.name, t.args[::-1]] = t
-                case Cast():
-                    self.known[f"cast {t.dtype} {t.mode}", (t.value,)] = t
-                case Proj():
-                    self.known[f"proj {t.position}", (t.value,)] = t
-                case Reduce() | Scan():
-                    self.known[_kind(t), t.values] = t
-                case Contract():
-                    self.known[_kind(t), (t.left, t.right)] = t
-
-    def leaf(self, old: Any, new: Any) -> Any:
-        self.of[new] = old
-        return new
-
-    def same(self, known: Any, new: Any) -> Any:
-        """`new` stands for what `known` stood for."""
-        return self.leaf(self.of[known], inherit(known, new)) if known in self.of else new
-
-    def made(self, kind: Any, operands: tuple[Any, ...], new: Any) -> Any:
-        """`new`, which is made of operands in this way."""
-        old = self.known.get((kind, tuple(self.of.get(x) for x in operands)))
-        if old is None:
-            self.invented = True
-            return new
-        return self.leaf(old, inherit(old, new))
 
 
 def operated(op: str, operands: Sequence[Any]) -> Any:

@@ -6,7 +6,7 @@ A point is a frame with block extents and warps; each has its best plan, and the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import product
+from itertools import islice, product
 from typing import Any, NamedTuple
 
 from ..passes.blocks import ROW_BLOCK, block_extents
@@ -94,7 +94,7 @@ def decide(
     """Plans of a group, the cheapest first: one for each frame and point.  None where there is nothing to choose;
     `Unserved` says why the directed plan is taken."""
     problem = Problem(group, sizes, limits)
-    if all(a in group.workset for a in problem.axes):
+    if not problem.is_open:
         return []
     s = saturate(problem, permissions, keep=policy != "recompute")
     found: list[Alternative] = []
@@ -116,7 +116,7 @@ def every(
 ) -> list[Alternative]:
     """All plans of a group, each at its best point, the cheapest first: of as many as `limits.exact` in each frame."""
     problem = Problem(group, sizes, limits)
-    if all(a in group.workset for a in problem.axes):
+    if not problem.is_open:
         return []
     s = saturate(problem, permissions, keep=True)
     found: list[Alternative] = []
@@ -176,10 +176,15 @@ def _cheaper(search: Search, a: Alternative, pick: Pick) -> Alternative:
 
 
 def _points(search: Search, frame: Frame, processors: int) -> Iterator[Point]:
-    """The points at which a frame is priced; how a product is spread over warps is known in advance."""
-    for blocks in points(search.s.problem, frame):
+    """The points at which a frame is priced; how a product is spread over warps is known in advance, and ordered loops
+    keep to the rule: how their iterations wait for each other is not in the price."""
+    plain = search.s.problem.order.is_plain
+    for blocks in islice(points(search.s.problem, frame), None if plain else 1):
         point = Point(search.s, frame, blocks, processors)
         if not point.fits():
+            continue
+        if not plain:
+            yield point
             continue
         fit = [n for n in WARPS if FEWEST <= point.largest() / (32 * n) <= MOST and not point.tensor]
         if point.warps in fit or not fit:

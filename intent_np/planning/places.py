@@ -2,6 +2,10 @@
 
 A place of a frame is a path of loops, outermost first: `()`, `columns@1`, `rows@2/columns@1`.  `axis@turn` is the loop
 over the axis in that turn; a loop comes before all of a later turn beside it, whatever axis they walk.
+
+An ordered loop is an element of paths, too, with the turn that it has among what stands around it: `i@3/columns@1` is a
+loop over the columns in each of its iterations.  Where there are barriers, each slot between them has turns of its own,
+and a place behind them for what stands in no loop there.
 """
 
 from __future__ import annotations
@@ -12,7 +16,8 @@ from typing import Any, NamedTuple
 
 from ..terms.core import find, walk
 from ..terms.grouped import Group
-from ..terms.normal import Load, View
+from ..terms.normal import Effect, Load, View
+from .order import Body
 from .problem import STRUCTURED, Problem, operands
 
 LAST = 1 << 20
@@ -28,25 +33,42 @@ Fact = tuple[str, tuple[int, ...]]
 
 
 class Place(NamedTuple):
-    """A path of loops of a frame; places of all frames are numbered through."""
+    """A path of loops of a frame; places of all frames are numbered through.
+
+    slot:   that of the statements between barriers which it belongs to
+    last:   the turn of the last loop of that slot
+    base:   of a place that is no loop's body, but stands behind the loops of its slot, the turn that it has there
+    inner:  how many of the innermost loops of the path are not ordered ones
+    """
 
     number: int
     frame: int
     path: tuple[Loop, ...]
+    slot: int = 0
+    last: int = 0
+    base: int = 0
+    inner: int = 0
 
     @property
     def turn(self) -> int:
-        return self.path[0][1] if len(self.path) == 1 else LAST
+        return self.path[0][1] if len(self.path) == self.inner == 1 else LAST
+
+    @property
+    def around(self) -> tuple[Loop, ...]:
+        """The ordered loops of the path."""
+        return self.path[: len(self.path) - self.inner]
 
 
 class Frame(NamedTuple):
-    """One role for each axis; `looped` and `fixed` are the axes that are walked and those that are not."""
+    """One role for each axis; `looped` and `fixed` are the axes that are walked and those that are not.  `fronts` has
+    for each ordered loop the last place in front of it."""
 
     number: int
     roles: tuple[str, ...]
     looped: int
     fixed: int
     places: tuple[Place, ...]
+    fronts: dict[int, Place]
 
 
 def frames(problem: Problem, numbers: Iterator[int]) -> list[Frame]:
@@ -55,29 +77,87 @@ def frames(problem: Problem, numbers: Iterator[int]) -> list[Frame]:
     for f, roles in enumerate(problem.frames()):
         looped = sum(1 << i for i, r in enumerate(roles) if r == "loop")
         fixed = (1 << len(roles)) - 1 & ~looped
-        paths = _paths([i for i, r in enumerate(roles) if r == "loop"], turns(problem, looped))
-        out.append(Frame(f, roles, looped, fixed, tuple(Place(next(numbers), f, p) for p in paths)))
+        fronts: dict[int, Place] = {}
+        places = tuple(_places(problem, problem.order.body, (), f, looped, numbers, fronts))
+        out.append(Frame(f, roles, looped, fixed, places, fronts))
     return out
 
 
-def turns(problem: Problem, looped: int) -> int:
-    """How many loops wait for each other at most: one a level of reductions, and one to store."""
+def _places(
+    problem: Problem, body: Body, around: tuple[Loop, ...], frame: int, looped: int, numbers: Iterator[int],
+    fronts: dict[int, Place],
+) -> Iterator[Place]:  # fmt: skip
+    """The places of a body, slot by slot."""
+    now = 0
+    front: Any = None
+    for part in body.parts:
+        if isinstance(part, int):
+            most, walked = turns(problem, looped, part)
+            last = now + most
+            base = LAST if problem.order.is_plain else last + 1
+            front = Place(next(numbers), frame, around, part, last, base)
+            yield front
+            for path in _paths([i for i in range(len(problem.axes)) if walked >> i & 1], now, most):
+                yield Place(next(numbers), frame, (*around, *path), part, last, 0, len(path))
+            now = last + 1
+        else:
+            number, inside = part
+            now += 1
+            bit = len(problem.axes) + number
+            fronts[bit] = front
+            yield from _places(problem, inside, (*around, (bit, now)), frame, looped, numbers, fronts)
+
+
+def turns(problem: Problem, looped: int, slot: int) -> tuple[int, int]:
+    """How many loops of a slot wait for each other at most, one a level of reductions and one to store; and the axes
+    that they walk.  What stays in the iterations of the loop behind it may be computed there, too."""
+    own = [s for s in problem.statements if s.slot == slot]
+    values = [v for s in own for v in s.values]
+    stay = _staying(problem, slot)
     level: dict[Any, int] = {}
-    for t in walk(*(e.value for e in problem.stores), below=operands):
+    for t in walk(*values, *stay, below=operands):
         below = max((level[c] for c in operands(t)), default=0)
         level[t] = below + (isinstance(t, STRUCTURED) and _has_a_loop(problem, t, looped))
-    deepest = max(level[e.value] for e in problem.stores)
-    return deepest + any(problem.bits(e) & looped for e in problem.stores)
+    stored = any(problem.bits(s.effect) & looped for s in own if not s.part) or any(
+        problem.bits(v) & looped for v in stay
+    )
+    if problem.order.is_plain:
+        return max(level[v] for v in values) + stored, looped
+    walked = 0
+    for t in walk(*values, *(s.effect for s in own if not s.part), *stay, below=_inside):
+        walked |= problem.bits(t) | (1 << problem.bit[t.axis] if isinstance(t, STRUCTURED) else 0)  # type: ignore[index]
+    return max((level[v] for v in (*values, *stay)), default=0) + stored, walked & looped
+
+
+def _inside(t: Any) -> list[Any]:
+    """What a value or a statement is made of."""
+    return operands(t) if not isinstance(t, Effect) else []
+
+
+def _staying(problem: Problem, slot: int) -> list[Any]:
+    """The largest values in the ordered loop behind a slot that no iteration of it decides."""
+    order = problem.order
+    inside = [turn for turn, front in order.fronts.items() if front == slot]
+    if not inside:
+        return []
+    bits = sum(1 << len(problem.axes) + turn for turn in inside)
+    values = [v for s in order.statements if set(order.within[s.slot]) & set(inside) for v in s.values]
+    found: list[Any] = []
+    below = lambda t: operands(t) if problem.bits(t) & bits else ()  # noqa: E731
+    for t in walk(*values, below=below):
+        if not problem.bits(t) & bits and operands(t):
+            found.append(t)
+    return found
 
 
 def _has_a_loop(problem: Problem, t: Any, looped: int) -> bool:
     return bool(looped >> problem.bit[t.axis] & 1) and not problem.bits(t) & looped
 
 
-def _paths(axes: list[int], most: int) -> list[tuple[Loop, ...]]:
-    alone: list[tuple[Loop, ...]] = [((a, t),) for t in range(1, most + 1) for a in axes]
+def _paths(axes: list[int], now: int, most: int) -> list[tuple[Loop, ...]]:
+    alone: list[tuple[Loop, ...]] = [((a, t),) for t in range(now + 1, now + most + 1) for a in axes]
     nested = [(*p, (b, u)) for p in alone for b in axes if b != p[0][0] for u in range(1, INNER + 1)]
-    return [(), *alone, *nested]
+    return [*alone, *nested]
 
 
 def facts(problem: Problem, every: list[Frame], keep: bool) -> Iterator[Fact]:
@@ -86,40 +166,45 @@ def facts(problem: Problem, every: list[Frame], keep: bool) -> Iterator[Fact]:
         yield "loops", (looped,)
     for f in every:
         for p in f.places:
-            yield "opens", (p.number, f.fixed | _axes(p))
+            yield "opens", (p.number, f.fixed | _axes(p.path))
             yield "turn", (p.number, f.looped, p.turn)
-            yield "around", (p.number, sum(1 << a for a, _ in p.path[:-1]))
+            yield "around", (p.number, _axes(p.path[:-1]))
             yield from (("holds", (i, p.number)) for i, r in enumerate(f.roles) if r == "whole")
             yield from (("steps", (a, p.number)) for a, _ in p.path[-1:])
+            if p.base and p.around:
+                bit = p.around[-1][0]
+                yield "outside", (p.number, f.fronts[bit].number, 1 << bit)
             for q in f.places:
                 if _before(q, p):
                     axis = q.path[-1][0]
                     yield "slot", (axis, q.number, p.number)
-                    if keep and len(p.path) == len(q.path) == 1 and p.path[0][0] == axis:
+                    if keep and p.inner == q.inner == 1 and p.path[-1][0] == axis:
                         yield "keeps", (axis, q.number, p.number)
-        last = max((p.path[0][1] for p in f.places if p.path), default=0)
-        for i, e in enumerate(problem.stores):
-            late = _read_too(problem.group, e.view)
+        for i, s in enumerate(problem.statements):
+            late = problem.order.is_late(s, not s.part and _read_too(problem.group, s.effect.view))
+            looped = 0 if s.part else problem.bits(s.effect) & f.looped
             for p in f.places:
-                if _axes(p) == problem.bits(e) & f.looped and not (late and p.path and not _is_last(p, last)):
+                walked = _axes(p.path[len(p.around) :])
+                if p.slot == s.slot and walked == looped and not (late and p.inner and not _is_last(p)):
                     yield "stored", (i, f.number, p.number)
 
 
-def _axes(p: Place) -> int:
-    return sum(1 << a for a, _ in p.path)
+def _axes(path: tuple[Loop, ...]) -> int:
+    return sum(1 << a for a, _ in path)
 
 
 def _before(q: Place, p: Place) -> bool:
     """Whether the loop that `q` is the body of may come before what stands at `p`."""
-    if not q.path:
+    if q.base:
         return False
     around, (_, turn) = q.path[:-1], q.path[-1]
     rest = p.path[len(around) :]
-    return p.path[: len(around)] == around and (not rest or rest[0][1] > turn)
+    return p.path[: len(around)] == around and (rest[0][1] if rest else p.base or LAST) > turn
 
 
-def _is_last(p: Place, last: int) -> bool:
-    return p.path[0][1] == last and all(u == INNER for _, u in p.path[1:])
+def _is_last(p: Place) -> bool:
+    own = p.path[len(p.around) :]
+    return own[0][1] == p.last and all(u == INNER for _, u in own[1:])
 
 
 def _read_too(group: Group, view: View) -> bool:

@@ -16,9 +16,26 @@ from ..passes.one_hot import counted
 from ..passes.roles import CONTRACTED_LIMIT, STRIDED_LIMIT, axes, contiguous, extent_bound, reads_memory
 from ..rules.simplify import simplify, substitute
 from ..terms.core import arena, children, contains, find, walk
-from ..terms.grouped import Group
+from ..terms.grouped import Group, Last
 from ..terms.index import Const, Extent, Param, Value, const, sub
-from ..terms.normal import Axis, Contract, Load, Part, Reduce, Region, Scan, Store, builtin_name, varying
+from ..terms.normal import (
+    Axis,
+    Carry,
+    Contract,
+    Coord,
+    Final,
+    Load,
+    Part,
+    Reduce,
+    Region,
+    Scan,
+    Turn,
+    Update,
+    builtin_name,
+    varying,
+)
+from ..terms.updates import Found
+from .order import Order
 
 LONG = 32768
 """Members of a looped axis whose extent nothing bounds, when a plan is priced."""
@@ -35,6 +52,9 @@ instance has room beside it."""
 
 WORTH_A_LOOP = 512
 """Members from which on a loop is worth considering."""
+
+ITERATIONS = 64
+"""Of an ordered loop, when nothing says how many it has."""
 
 STRUCTURED = (Reduce, Contract, Scan, Region)
 
@@ -65,14 +85,26 @@ class Problem:
 
     def __init__(self, group: Group, sizes: Mapping[str, int], limits: Limits) -> None:
         self.group, self.limits = group, limits
-        self.stores: tuple[Store, ...] = group.effects  # type: ignore[assignment]
         self.axes: list[Axis] = axes(group.effects)
-        self.bit = {a: i for i, a in enumerate(self.axes)}
+        self.bit: dict[Any, int] = {a: i for i, a in enumerate(self.axes)}
+        self.is_open = not all(a in group.workset for a in self.axes)
+        """Whether there is anything to choose."""
+        if not self.is_open:
+            return
+        self._performable()
+        self.order = Order(group)
+        self.statements = self.order.statements
+        self.stores: list[Any] = [s.effect for s in self.order.changing()]
+        self.turns = self.order.turns
+        self.bit |= {t: len(self.axes) + i for i, t in enumerate(self.turns)}
         self.folded = {t.axis for t in find(group.effects, Region)}
         self.scanned: dict[Any, set[bool]] = {}
         for t in find(group.effects, Scan):
             self.scanned.setdefault(t.axis, set()).add(t.reverse)
         self.owners = {b for a in self.axes for b in a.lanes}  # each member has an instance of its own
+        self.owners |= {b for t in (*self.turns, *self.order.conditions) for b in t.lanes}
+        self.carried = {a for s in self.order.states for a in s.varies}
+        self.asked = axes(self.order.conditions)  # along which a condition combines
         self._refuse()
         self.extents = self._extents(sizes)
         self.together = {  # lanes of fragments, and the registers of an element
@@ -81,32 +113,63 @@ class Problem:
         self.contracts = list[Contract](find(group.effects, Contract))
 
     def bits(self, t: Any) -> int:
-        """The axes along which a value varies, as a set of bits; along a part of one, that one."""
-        return sum(1 << self.bit[a] for a in {a.axis if isinstance(a, Part) else a for a in varying(t)})
+        """The axes along which a value varies, as a set of bits, and the turns of the loops that it has to be computed
+        in; along a part of an axis, that one."""
+        found = sum(1 << self.bit[a] for a in {a.axis if isinstance(a, Part) else a for a in varying(t)})
+        for n in t.needs if self.turns else ():
+            while isinstance(n, Turn):
+                found |= 1 << self.bit[n]
+                n = n.within
+        return found
+
+    @property
+    def ordered(self) -> int:
+        """The bits of turns."""
+        return (1 << len(self.turns)) - 1 << len(self.axes)
+
+    @property
+    def values(self) -> list[Value]:
+        """All that is computed for a statement."""
+        return [v for s in self.statements for v in s.values]
 
     def name(self, axis: int) -> str:
         return arena().names.get(self.axes[axis], f"axis {axis}")
 
     # ---- what can't be planned
 
+    def _performable(self) -> None:
+        g = self.group
+        if any(True for _ in find(g.effects, Found)):
+            raise Unserved("it asks what an update found")
+        if any(True for _ in find(g.effects, Last)):
+            raise Unserved("instances share its reductions")
+        if any(u.order != "relaxed" for u in find(g.effects, Update)):
+            raise Unserved("its updates order memory")
+
     def _refuse(self) -> None:
         g = self.group
-        if g.serial or not all(isinstance(e, Store) for e in g.effects):
-            raise Unserved("its statements are performed in order")
         for a in self.axes:
             if a in self.folded and a in self.scanned:
                 raise Unserved("it has a scan along the axis of a fold of slices")
             if self.scanned.get(a) == {True, False} and not self.may_be_whole(a):
                 raise Unserved("it has scans in both directions along an axis that no fragment holds")
-        if any(t.after is not None for t in find(g.effects, Load)):
-            raise Unserved("it reads what it has written")
         if any(counted(t) is not None for t in find(g, Reduce)):
             raise Unserved("it counts members by their numbers")
-        written = {e.view: e.index for e in self.stores}
-        if any(t.view in written and t.index != written[t.view] for t in find(g.effects, Load)):
+        if self.order.meet():
             raise Unserved("it overwrites what other members of an axis read")
-        if any(a.needs or a.lanes - set(g.workset) or contains_any((a.lo, a.hi), *STRUCTURED) for a in self.axes):
-            raise Unserved("bounds of an axis of it vary along one that is not spread over instances")
+        for a in self.axes:
+            if a.lanes - set(g.workset) or contains_any((a.lo, a.hi), *STRUCTURED, Carry, Final):
+                raise Unserved("bounds of an axis of it vary along one that is not spread over instances")
+            if a.needs and not all(isinstance(n, Turn) for n in a.needs):
+                raise Unserved("bounds of an axis of it vary along one that is not spread over instances")
+            if self._is_changed((a.lo, a.hi)):
+                raise Unserved("bounds of an axis of it are read from what it changes")
+        for t in self.turns:
+            if contains_any((t,), *STRUCTURED):
+                raise Unserved("the iterations of a loop of it depend on a reduction")
+        for a in {*self.carried, *self.asked}:
+            if a not in g.workset and (a.needs or a in self.folded or (extent_bound(a) or LARGEST + 1) > LARGEST):
+                raise Unserved("a loop of it carries, or asks for, what no fragment holds")
         for e in self.stores:
             where = (*e.index, *((e.valid,) if e.valid is not None else ()))
             if contains_any(where, *STRUCTURED):
@@ -116,6 +179,9 @@ class Problem:
                 raise Unserved("an address of it depends on a reduction")
         if len(walk(*g.effects)) > self.limits.values:
             raise Unserved(f"it has more than {self.limits.values} values")
+
+    def _is_changed(self, roots: Any) -> bool:
+        return any(t.view.names & self.order.changed for t in find(roots, Load))
 
     # ---- roles
 
@@ -127,7 +193,10 @@ class Problem:
     def _roles(self, i: int, a: Axis) -> list[str]:
         if a in self.group.workset:
             return ["space"]
+        if a in self.carried or a in self.asked:
+            return ["whole"]
         free = not a.lanes and not reads_memory(a) and all(a in e.lanes for e in self.stores) and not self.reduced(a)
+        free = free and self.order.is_plain  # points of others may wait for each other
         whole = a not in self.folded and self.may_be_whole(a)
         looped = not whole or self.extents[i] > WORTH_A_LOOP and self.scanned.get(a) != {True, False}
         return [*(["space"] if free else []), *(["whole"] if whole else []), *(["loop"] if looped else [])]
@@ -157,18 +226,24 @@ class Problem:
 
     def _extents(self, sizes: Mapping[str, int]) -> list[int]:
         """The extents that plans are priced for: those given, those bounded by the class, else long rows."""
-        names = {e.name: e for a in self.axes for e in find((a.lo, a.hi), (Extent, Param))}  # type: ignore[arg-type]
-        inner = {n for a in self.axes if a not in self.group.workset for n in _names(a)}
+        every = [*self.axes, *(t.axis for t in self.turns if t.axis is not None)]
+        names = {e.name: e for a in every for e in find((a.lo, a.hi), (Extent, Param))}  # type: ignore[arg-type]
+        inner = {n for a in every if a not in self.group.workset for n in _names(a)}
         known = {n: sizes.get(n) or getattr(e, "bound", None) for n, e in names.items()}
         known |= {n: LONG for n in inner if known[n] is None}
         row = prod(self._members(a, names, known) for a in self.axes if a not in self.group.workset)
         open_ = [n for n, v in known.items() if v is None]
         share = max(LEAST, round((ELEMENTS / max(1, row)) ** (1 / max(1, len(open_)))))
         known |= dict.fromkeys(open_, share)
-        return [self._members(a, names, known) for a in self.axes]
+        return [self._members(a, names, known) for a in self.axes] + [
+            ITERATIONS if t.axis is None else self._members(t.axis, names, known) for t in self.turns
+        ]
 
     def _members(self, a: Axis, names: Mapping[str, Any], known: Mapping[str, int | None]) -> int:
-        values = {e: const(known[n] or 1, e.type) for n, e in names.items()}
+        values: dict[Any, Any] = {e: const(known[n] or 1, e.type) for n, e in names.items()}
+        turns = sorted((t for t in self.turns if t in a.needs and t.axis is not None), key=lambda t: self.bit[t])
+        for t in turns:  # in the middle of its iterations
+            values[Coord(t)] = const(self._members(t.axis, names, known) // 2)  # type: ignore[arg-type]
         count = simplify(substitute(sub(a.hi, a.lo), values, everywhere=True))
         return max(1, int(count.value)) if isinstance(count, Const) else LONG  # type: ignore[call-overload]
 
@@ -223,5 +298,5 @@ def combine_name(t: Any) -> str | None:
 
 def opaque(t: Value) -> bool:
     """Whether a value is taken as it is: read, computed from coordinates, or no float, and free of reductions."""
-    arithmetic = not isinstance(t, (Load,)) and getattr(t.type, "is_float", False) and bool(t.children())  # type: ignore[attr-defined]
+    arithmetic = not isinstance(t, (Load, Carry, Final)) and getattr(t.type, "is_float", False) and bool(t.children())  # type: ignore[attr-defined]
     return not arithmetic and not contains(t, *STRUCTURED)

@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 from ..passes.roles import reads_memory
 from ..rules.simplify import substitute, uses
 from ..terms.core import walk
-from ..terms.index import Apply, Cast, Value
+from ..terms.index import Apply, Cast, Value, const
 from ..terms.normal import Contract, Coord, Load, Part, Proj, Reduce, Region, Scan
+from ..terms.ordered import evaluated
 from .andor import Graph, decoded
 from .places import Frame, facts, frames, numbers
 from .problem import STRUCTURED, Problem, Unserved, combine_name, opaque, operands, summarized
@@ -35,6 +36,7 @@ class Saturated(NamedTuple):
     leaves:      values that are taken as they are, and summaries of slices
     lanes:       the axes along which each of them varies, as bits
     inside:      the loads of each summary, which a loop makes once for it and for others
+    addresses:   the loads that each statement makes to know where it stores, or whether
     candidates:  values that may be kept in memory
     combines:    a reduction for each name in the e-graph and axis
     """
@@ -45,6 +47,7 @@ class Saturated(NamedTuple):
     leaves: list[Value]
     lanes: list[int]
     inside: dict[int, list[int]]
+    addresses: list[list[int]]
     candidates: list[Value]
     combines: dict[tuple[str, int], Any]
 
@@ -55,18 +58,28 @@ class Saturated(NamedTuple):
 
 def saturate(problem: Problem, permissions: Iterable[str], keep: bool = False) -> Saturated:
     """All plans of a problem.  `Unserved` where egglog is missing or there are more e-nodes than the limit."""
+    if not problem.is_open:
+        raise Unserved("there is nothing to choose")
     loader = _Loader(problem, keep)
     if len(loader.names) * sum(len(f.places) for f in loader.frames) > problem.limits.executions:
         raise Unserved(f"it has more than {problem.limits.executions} values at places")
     rules = " ".join(f"(run {name})" for p, name in PERMITTED.items() if p in permissions)
     again = f"(repeat {ROUNDS} (run exact) {rules} (saturate (run facts)))"
-    schedule = f"(run-schedule (saturate (run facts)) {again} (saturate (run place)))"
+    place = "(run place)" if problem.order.is_plain else "(saturate (run outward)) (run place)"
+    schedule = f"(run-schedule (saturate (run facts)) {again} (saturate {place}))"
     with _ONE_AT_A_TIME:
         nodes = _executed(loader.actions, schedule)
     if len(nodes) > problem.limits.nodes:
         raise Unserved(f"it has more than {problem.limits.nodes} e-nodes")
-    known = loader.leaves, loader.lanes, loader.inside, loader.candidates, loader.combines
-    return Saturated(problem, decoded(nodes), loader.frames, *known)
+    known = loader.leaves, loader.lanes, loader.inside, loader.addresses, loader.candidates, loader.combines
+    return Saturated(problem, decoded(nodes, _alike_places(loader.frames)), loader.frames, *known)
+
+
+def _alike_places(every: list[Frame]) -> dict[int, int]:
+    """The first of the places in no loop of one body, for each: what is computed there is so once."""
+    first: dict[Any, int] = {}
+    places = [(f, p) for f in every for p in f.places]
+    return {p.number: first.setdefault((f.number, p.path, not p.base), p.number) for f, p in places}
 
 
 @cache
@@ -151,6 +164,7 @@ class _Loader:
         self.leaves: list[Value] = []
         self.lanes: list[int] = []
         self.inside: dict[int, list[int]] = {}
+        self.addresses: list[list[int]] = []
         self.candidates: list[Value] = []
         self.combines: dict[tuple[str, int], Any] = {}
         self.numbers: dict[Value, int] = {}
@@ -163,16 +177,19 @@ class _Loader:
         self._facts(keep)
 
     def _values(self) -> None:
-        stored = [e.value for e in self.problem.stores]
-        entered: list[Any] = walk(*stored, below=_entered)
+        entered: list[Any] = walk(*self.problem.values, below=_entered)
         for t in entered:
             self.names[t] = name = Name(f"v{len(self.names)}")
             self.actions.append(("let", name.text, self._node(t)))
             if opaque(t):
                 self.actions.append(("set", "lanes", (name,), self.problem.bits(t)))
             self.actions.append(("do", ("dtype", name, str(t.type))))
-        for i, v in enumerate(stored):
-            self.actions.append(("do", ("stores", i, self.names[v])))
+        for i, s in enumerate(self.problem.statements):
+            values: list[Any] = [self.names[v] for v in s.values] or [self._leaf(const(0), 0)]
+            self.actions.append(("do", ("stores", i, reduce(lambda a, b: ("Bin", "with", a, b), values))))
+        for s in self.problem.statements:
+            loads = [t for t in evaluated(*s.address) if isinstance(t, Load)]
+            self.addresses.append([self._leaf(t, self.problem.bits(t))[1] for t in loads])
 
     def _node(self, t: Any) -> tuple[Any, ...]:
         if opaque(t):
@@ -199,7 +216,7 @@ class _Loader:
             self.numbers[t] = len(self.leaves)
             self.leaves.append(t)
             self.lanes.append(lanes)
-        return ("Leaf", self.numbers[t])
+        return ("Leaf" if self.problem.order.slots(t) is None else "Seen", self.numbers[t])
 
     def _applied(self, t: Apply) -> tuple[Any, ...]:
         args = [self.names[a] for a in t.args]
@@ -224,7 +241,7 @@ class _Loader:
 
     def _keepable(self) -> None:
         """Values that several places could read: used more than once, arithmetic, and varying along a looped axis."""
-        used = uses(e.value for e in self.problem.stores)
+        used = uses(self.problem.values)
         looped = 0
         for f in self.frames:
             looped |= f.looped
@@ -234,7 +251,7 @@ class _Loader:
                 and isinstance(t, (Apply, Contract, Reduce, Scan))
                 and self.problem.bits(t) & looped
                 and not opaque(t)
-                and not any(a.lanes or reads_memory(a) for a in t.lanes)  # memory for it has an extent
+                and not any(a.lanes or a.needs or reads_memory(a) for a in t.lanes)  # memory for it has an extent
                 and getattr(t.type, "is_float", False)
             ):
                 self.actions.append(("do", ("cand", self.names[t], len(self.candidates))))
@@ -243,6 +260,11 @@ class _Loader:
     def _facts(self, keep: bool) -> None:
         for name, values in facts(self.problem, self.frames, keep):
             self.actions.append(("do", (name, *values)))
+        for i, t in enumerate(self.leaves):
+            slots = self.problem.order.slots(t)
+            for p in (p for f in self.frames for p in f.places) if slots is not None else ():
+                if p.slot in slots:  # type: ignore[operator]
+                    self.actions.append(("do", ("sees", i, p.number)))
         for name in dict.fromkeys(name for name, _ in self.combines):
             if name.startswith("dot "):
                 self.actions.append(("do", ("dot", name)))
@@ -253,7 +275,7 @@ class _Loader:
             self.actions.append(("do", ("casts", f"cast {dtype} wrap", dtype)))
         for f in self.frames:
             effects: Any = ("Eff", 0, f.number)
-            for i in range(1, len(self.problem.stores)):
+            for i in range(1, len(self.problem.statements)):
                 effects = ("Seq", effects, ("Eff", i, f.number))
             self.actions.append(("union", ("Root",), ("XFrame", f.number, effects)))
 

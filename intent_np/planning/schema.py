@@ -13,7 +13,8 @@ from __future__ import annotations
 
 SORTS = """
 (datatype V
-  (Leaf i64) (Un String V) (Bin String V V) (Tri String V V V)
+  (Leaf i64) (Seen i64)                   ; known wherever its coordinates are; at some places alone
+  (Un String V) (Bin String V V) (Tri String V V V)
   (Red String i64 V)                      ; combine, axis; of several operands, such as a product's, a Bin "with"
   (Scan String i64 V)                     ; combine, axis; like Red, but of each prefix
   (Top i64 V) (Weighed String i64 V V))   ; axis, scores: the maximum; a sum weighed by exp(score - maximum)
@@ -40,11 +41,13 @@ SORTS = """
 (relation around (i64 i64))               ; body, axes of the loops around its own
 (relation holds (i64 i64))                ; axis, place: a fragment holds the axis
 (relation steps (i64 i64))                ; axis, place: the loop right around it walks the axis
+(relation sees (i64 i64))                 ; leaf, place where it is known
+(relation outside (i64 i64 i64))          ; place in an ordered loop, the last in front of it, the loop as an axis
 (relation keeps (i64 i64 i64))            ; axis, body, reader: the reader may read what the loop kept
 (relation stores (i64 V)) (relation stored (i64 i64 i64))   ; statement, frame, place
 (relation cand (V i64)) (relation dtype (V String)) (relation casts (String String)) (relation widens (String String))
 (relation dot (String)) (relation all_of ())
-(ruleset facts) (ruleset place) (ruleset exact) (ruleset algebra) (ruleset online)
+(ruleset facts) (ruleset outward) (ruleset place) (ruleset exact) (ruleset algebra) (ruleset online)
 """
 
 FACTS = """
@@ -58,6 +61,7 @@ FACTS = """
 (rule ((= v (Weighed o k a b)) (= d (lanes a)) (= e (lanes b)))
       ((set (lanes v) (& (| d e) (^ -1 (<< 1 k))))) :ruleset facts)
 (rule ((= v (Leaf i)) (loops m)) ((set (lev v m) 0)) :ruleset facts)
+(rule ((= v (Seen i)) (loops m)) ((set (lev v m) 0)) :ruleset facts)
 (rule ((= v (Un o a)) (= l (lev a m))) ((set (lev v m) l)) :ruleset facts)
 (rule ((= v (Bin o a b)) (= l (lev a m)) (= k (lev b m))) ((set (lev v m) (max l k))) :ruleset facts)
 (rule ((= v (Tri o c a b)) (= j (lev c m)) (= l (lev a m)) (= k (lev b m)))
@@ -101,7 +105,12 @@ VALUES = """
 """
 
 PLACES = """
+; what no iteration of an ordered loop decides is computed in front of it
+(rule ((= e (At v p)) (outside p q t) (= d (lanes v)) (= 0 (& d t))) ((union e (At v q)) (subsume (At v p)))
+      :ruleset outward)
 (rule ((= e (At v p)) (= v (Leaf i)) (= d (lanes v)) (opens p o) (= d (& d o))) ((union e (XLeaf i p))) :ruleset place)
+(rule ((= e (At v p)) (= v (Seen i)) (sees i p) (= d (lanes v)) (opens p o) (= d (& d o)))
+      ((union e (XLeaf i p))) :ruleset place)
 (rule ((= e (At v p)) (= v (Un o a)) (= d (lanes v))) ((union e (XUn o d p (At a p)))) :ruleset place)
 (rule ((= e (At v p)) (= v (Bin o a b)) (= d (lanes v))) ((union e (XBin o d p (At a p) (At b p)))) :ruleset place)
 (rule ((= e (At v p)) (= v (Tri o c a b)) (= d (lanes v)))

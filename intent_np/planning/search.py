@@ -6,7 +6,7 @@ that it leads to.  Items that always come together are priced as one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..terms.normal import Contract, Load
@@ -25,7 +25,9 @@ class Search:
         self.classes = s.graph.classes
         self.root = s.graph.roots[frame]
         self.paths = {p.number: p.path for f in s.frames if f.number == frame for p in f.places}
-        self.numbers = {path: number for number, path in self.paths.items()}
+        self.numbers: dict[Any, int] = {}
+        for number, path in self.paths.items():
+            self.numbers.setdefault(path, number)
         self.items: dict[tuple[Item, tuple[int, ...]], int] = {}
         self._closed: dict[int, Option] = {}
         self.choices = [c for c in self._reached() if len(self.classes[c]) > 1]
@@ -67,13 +69,9 @@ class Search:
         key: list[tuple[Item, tuple[int, ...]]] = [(Item(n.op, n.literals), n.classes)]
         if n.op == "XLeaf":
             leaf, place = n.literals
-            key = []
-            for i in dict.fromkeys((leaf, *self.s.reads(leaf))):
-                t, d = self.s.leaves[i], self.s.lanes[i]
-                key.append((Item(n.op, (i, self._home(d, place))), ()))  # once for all loops along which it stays
-                if isinstance(t, Load):
-                    key.append((Item("touch", (t.view.name, d, t.type.bytes)), ()))  # type: ignore[union-attr]
-                    key.append((Item("arrival", (d,)), ()))
+            key = self._taken((leaf, *self.s.reads(leaf)), place)
+        if n.op == "XStore":
+            key += self._taken(self.s.addresses[n.literals[0]], n.literals[1])
         if (body := self._product(n)) is not None:
             key.append((Item("pipelined", (body,)), ()))
         if n.op == "XWeighed":
@@ -83,6 +81,17 @@ class Search:
         for k in key:
             bits |= 1 << self.items.setdefault(k, len(self.items))
         return bits
+
+    def _taken(self, leaves: Iterable[int], place: int) -> list[tuple[Item, tuple[int, ...]]]:
+        """The items of leaves at a place: once for all loops along which they stay."""
+        key: list[tuple[Item, tuple[int, ...]]] = []
+        for i in dict.fromkeys(leaves):
+            t, d = self.s.leaves[i], self.s.lanes[i]
+            key.append((Item("XLeaf", (i, self._home(d, place))), ()))
+            if isinstance(t, Load):
+                key.append((Item("touch", (t.view.name, d, t.type.bytes)), ()))  # type: ignore[union-attr]
+                key.append((Item("arrival", (d,)), ()))
+        return key
 
     def _product(self, n: Node) -> int | None:
         """The place of the loop around a product, if a node is one."""
@@ -140,7 +149,12 @@ class Search:
         """Whether what a pick keeps has no more elements than some argument, whatever the extents are."""
         items = self.reached(pick)[0]
         space = sum(1 << i for i, r in enumerate(point.frame.roles) if r == "space")
-        kept = [i.literals[1] | space for n, (i, _) in enumerate(self.items) if items >> n & 1 and i.op == "XWrite"]
+        ordered = self.s.problem.ordered
+        kept = [
+            i.literals[1] & ~ordered | space
+            for n, (i, _) in enumerate(self.items)
+            if items >> n & 1 and i.op == "XWrite"
+        ]
         read = [i.literals[1] for i, _ in self.items if i.op == "touch"]
         arguments = [*read, *(self.s.problem.bits(e) for e in self.s.problem.stores)]
         return all(any(d & ~a == 0 for a in arguments) for d in kept)

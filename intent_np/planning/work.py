@@ -56,9 +56,9 @@ class Point:
         self.s, self.frame, self.blocks, self.processors = s, frame, blocks, processors
         self.costs = costs()
         self.extents = s.problem.extents
-        self.trips = [-(-e // b) for e, b in zip(self.extents, blocks, strict=True)]
+        self.trips = [-(-e // b) for e, b in zip(self.extents, (*blocks, *(1 for _ in s.problem.turns)), strict=True)]
         self.paths = {p.number: p.path for p in frame.places}
-        roles = frame.roles
+        roles = (*frame.roles, *("ordered" for _ in s.problem.turns))
         self.instances = math.prod(t for t, r in zip(self.trips, roles, strict=True) if r == "space")
         self.tensor = bool(s.problem.contracts)
         self.loops = bool(frame.looped)
@@ -155,7 +155,7 @@ class Point:
             and (len(t.values) > 1 or self.meets(t, d))
             or isinstance(t, Apply)
             and t.op.name in self.costs["branches"]
-            for t in walk(*self.s.problem.stores)
+            for t in walk(*self.s.problem.stores, *self.s.problem.values)
         )
 
     def meets(self, t: Reduce, d: int) -> bool:
@@ -309,7 +309,7 @@ def _write(p: Point, w: Work, value: int, d: int, body: int) -> None:
 
 
 def _loop(p: Point, w: Work, body: int) -> None:
-    if p.paths[body]:
+    if p.paths[body] and not p.s.problem.ordered >> p.paths[body][-1][0] & 1:  # ordered ones are, whatever is chosen
         n = p.iterations(body)
         w[WAITS], w[ISSUE] = n, n * p.issue("iteration") * p.threads
 
@@ -321,9 +321,11 @@ def _pipelined(p: Point, w: Work, body: int) -> None:
 
 
 def _store(p: Point, w: Work, statement: int, place: int) -> None:
-    e = p.s.problem.stores[statement]
-    d = p.s.problem.bits(e)
-    n = p.once(d) * e.view.dtype.bytes
+    s = p.s.problem.statements[statement]
+    if s.part:
+        return  # a name
+    d = p.s.problem.bits(s.effect) | sum(1 << a for a, _ in p.paths[place] if p.s.problem.ordered >> a & 1)
+    n = p.once(d) * s.effect.view.dtype.bytes
     w[MEMORY], w[L2], w[ISSUE] = n, n, p.lanes(d, place) * p.issue("store")
 
 

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from .core import NO_AXES, Term, find, term
-from .index import Value
-from .normal import NORMAL, Axis, Program, Store
+from .grouped import Sync
+from .index import AxisLike, Value
+from .normal import NORMAL, Axis, Effect, Program, Turn
 
 
 class Execution(Term):
@@ -40,12 +41,18 @@ class Role(Term):
             raise TypeError(f"an axis is space, whole or loop, not {self.role}")
 
 
-@term
-class Walk(Term):
-    """A loop over the blocks of an axis, in the one that is `around`.  It comes before all loops of a later turn beside
-    it."""
+class Place(Term):
+    """Sort: where an execution stands; without one, behind all loops."""
 
-    axis: Axis
+    __slots__ = ()
+
+
+@term
+class Walk(Place):
+    """A loop over the blocks of an axis, or the ordered one with these turns, in the one that is `around`.  It comes
+    before all loops of a later turn beside it."""
+
+    axis: AxisLike
     turn: int
     around: Term | None = None
     syntax = "walked {axis} turn {turn}{ in |around|}"
@@ -57,11 +64,21 @@ class Walk(Term):
 
 
 @term
+class Behind(Place):
+    """In no loop but those that are `around`, behind all that have an earlier turn."""
+
+    turn: int
+    around: Walk | None = None
+    syntax = "behind {turn}{ in |around|}"
+    binds = True
+
+
+@term
 class Taken(Execution):
     """A value that is read or computed from coordinates."""
 
     value: Value
-    place: Walk | None = None
+    place: Place | None = None
     syntax = "taken {value}{ at |place|}"
 
 
@@ -71,7 +88,7 @@ class Computed(Execution):
 
     op: str
     operands: tuple[Execution, ...]
-    place: Walk | None = None
+    place: Place | None = None
     syntax = "computed {op}({operands}){ at |place|}"
 
 
@@ -81,7 +98,7 @@ class Held(Execution):
 
     by: Value
     operands: tuple[Execution, ...]
-    place: Walk | None = None
+    place: Place | None = None
     syntax = "held {by} of ({operands}){ at |place|}"
 
 
@@ -91,7 +108,7 @@ class Scanned(Execution):
 
     by: Value
     operands: tuple[Execution, ...]
-    place: Walk | None = None
+    place: Place | None = None
     syntax = "scanned {by} of ({operands}){ at |place|}"
 
 
@@ -148,12 +165,18 @@ class Read(Execution):
 
 @term
 class Stored(Term):
-    """The statement that stores the value, performed at the place."""
+    """The statement that stores the value, performed at the place; of an ordered loop, the `part` of its states: that
+    they start `from`, or are `yielding`, the value."""
 
-    statement: Store
+    statement: Effect
     value: Execution
-    place: Walk | None = None
-    syntax = "performed {statement} of {value}{ at |place|}"
+    place: Place | None = None
+    part: str = ""
+    syntax = "performed {statement} of {value}{ at |place|}{ as |part|}"
+
+    def infer(self) -> None:
+        if self.part not in ("", "from", "yielding"):
+            raise TypeError(f"states start from, or are yielding, values; there is no part {self.part}")
 
     def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
         return NO_AXES, NO_AXES
@@ -172,7 +195,8 @@ def loops_around(place: Any) -> list[Walk]:
     """The loops that are open at a place, the outermost first."""
     out: list[Walk] = []
     while place is not None:
-        out.append(place)
+        if isinstance(place, Walk):
+            out.append(place)
         place = place.around
     return out[::-1]
 
@@ -181,7 +205,23 @@ def before(done: Walk, place: Any) -> bool:
     """Whether a loop is over at a place."""
     around, open_ = loops_around(done.around), loops_around(place)
     rest = open_[len(around) :]
-    return open_[: len(around)] == around and (not rest or rest[0].turn > done.turn)
+    if open_[: len(around)] != around:
+        return False
+    return rest[0].turn > done.turn if rest else not isinstance(place, Behind) or place.turn > done.turn
+
+
+def at_hand(known: Any, place: Any) -> bool:
+    """Whether what is computed at one place is known at another: at the same, or at one in no further loops that comes
+    before it."""
+    if known is place:
+        return True
+    if not isinstance(known, Behind):
+        return False
+    around, open_ = loops_around(known), loops_around(place)
+    rest = open_[len(around) :]
+    if open_[: len(around)] != around:
+        return False
+    return rest[0].turn > known.turn if rest else isinstance(place, Behind) and place.turn >= known.turn
 
 
 BEHIND = (Summed, Peak, Weighed, Kept)
@@ -196,7 +236,7 @@ def in_place(plan: Plan) -> Iterator[str]:
             if isinstance(x, BEHIND) and not together:
                 if not before(x.place, t.place):
                     yield f"the loop is not over where its result is used: {x}"
-            elif x.place is not t.place:
+            elif not at_hand(x.place, t.place):
                 yield f"an operand is at another place: {x}"
 
 
@@ -204,7 +244,7 @@ def roles_fit(plan: Plan) -> Iterator[str]:
     """Loops walk looped axes, and values vary along open loops and other axes alone."""
     role = {r.axis: r.role for r in plan.roles}
     for w in find(plan, Walk):
-        if role.get(w.axis) != "loop":
+        if role.get(w.axis) != "loop" and not isinstance(w.axis, Turn):  # type: ignore[call-overload]
             yield f"a loop over an axis that is not walked: {w}"
     for t in find(plan, Held):
         if role.get(t.by.axis) != "whole":
@@ -216,11 +256,17 @@ def roles_fit(plan: Plan) -> Iterator[str]:
         if t.place.axis is not t.by.axis:
             yield f"a reduction over another axis than its loop walks: {t}"
     for t in find(plan, (Taken, Stored)):
-        varies = (t.value if isinstance(t, Taken) else t.statement).lanes
+        said: Any = t.value if isinstance(t, Taken) else t.statement
         open_ = {w.axis for w in loops_around(t.place)}
-        for a in sorted(varies, key=lambda a: a.digest):
+        for a in sorted(said.lanes, key=lambda a: a.digest) if isinstance(t, Taken) or not t.part else ():
             if role.get(a) == "loop" and a not in open_:
                 yield f"it varies along {a}, whose loop is not open: {t}"
+        needs = said.needs
+        if isinstance(t, Stored) and t.part == "yielding":
+            needs |= {said.turn}
+        for turn in sorted((n for n in needs if isinstance(n, Turn)), key=lambda n: n.name):
+            if turn not in open_:
+                yield f"it is of an iteration of {turn.name}, which is not open: {t}"
 
 
 def find_direct(t: Any) -> list[Any]:
@@ -230,5 +276,5 @@ def find_direct(t: Any) -> list[Any]:
 
 PLAN = NORMAL.extend(
     "plan", root=Plan, remove=(Program,), about=__doc__ or "", rules=(in_place, roles_fit),
-    add=(Role, Walk, Taken, Computed, Held, Scanned, Summed, Peak, Weighed, Kept, Read, Stored, Plan),
+    add=(Sync, Role, Walk, Behind, Taken, Computed, Held, Scanned, Summed, Peak, Weighed, Kept, Read, Stored, Plan),
 )  # fmt: skip

@@ -14,7 +14,7 @@ from intent_np.rules.simplify import simplify, substitute
 from intent_np.terms.core import walk
 from intent_np.terms.gpu import Dispatch, For, If, Kernel, Let
 from intent_np.terms.index import Apply, Const, Extent, Physical, const
-from intent_np.terms.normal import Load, Region, Store
+from intent_np.terms.normal import Load, Region, Store, Update
 
 Counts = dict[str, int]
 
@@ -22,7 +22,7 @@ COUNTED = ("exp", "tanh", "erf")
 
 
 def counted(kernel: Kernel, extents: Mapping[str, int]) -> Counts:
-    """Elements that all instances load as fragments and store, and library functions of fragments."""
+    """Elements that all instances load as fragments and store or update, and library functions of fragments."""
     known = {e: const(extents[e.name]) for e in walk(kernel) if isinstance(e, Extent)}
     known |= {b: const(b.value) for b in walk(kernel) if isinstance(b, Physical)}
     instances = math.prod(_value(g, known) for g in kernel.grid)
@@ -45,6 +45,9 @@ def _block(body: Any, runs: int, known: dict[Any, Any], found: Counts) -> None:
             case Store():
                 _terms((s.value,), runs, found)
                 found["store"] = found.get("store", 0) + runs * _lanes(s)
+            case Update():
+                _terms((*s.index, *s.operands), runs, found)
+                found["store"] = found.get("store", 0) + runs * math.prod(a.value for a in s.over)
             case If() | Dispatch():
                 raise AssertionError("no such statement in the cases")
             case _:
@@ -96,8 +99,9 @@ def priced(search: Search, point: Point, pick: Pick) -> Counts:
                 name = "load"
             case "XWrite", (_, d, place):
                 name = "store"
-            case "XStore", (statement, place):
-                name, d = "store", search.s.problem.bits(search.s.problem.stores[statement])
+            case "XStore", (number, place) if not (statement := search.s.problem.statements[number]).part:
+                turns = sum(1 << a for a, _ in point.paths[place] if search.s.problem.ordered >> a & 1)
+                name, d = "store", search.s.problem.bits(statement.effect) | turns
             case "XUn", (op, d, place) if op in COUNTED:
                 name = op
             case "weights", (axis, d, place):

@@ -19,6 +19,13 @@ l = load x[m, n]
 r = reduce sum over n of l from 0.0:f32
 first = walked n turn 1
 second = walked n turn 2
+t = turn t over n
+each = walked t turn 3
+in_each = walked n turn 1 in each
+early = behind 1
+late = behind 2 in each
+later = behind 4
+c = carry(t, 0, f32, [m])
 s = summed r of ((taken l at first)) in first
 """
 
@@ -37,6 +44,14 @@ def test_a_plan_that_is_one() -> None:
         assert PLAN.check(found) == []
 
 
+def test_what_comes_before_is_at_hand_in_a_loop_and_behind_it() -> None:
+    with Arena():
+        found = parse(plan("performed (store z[m] = r) of (computed neg((taken r at early)) at late) at later"), PLAN)
+        assert [told.split(":")[0] for told in PLAN.check(found)] == ["an operand is at another place"]
+        found = parse(plan("performed (store z[m] = r) of (computed neg((taken r at early)) at late) at late"), PLAN)
+        assert PLAN.check(found) == []
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
@@ -50,6 +65,13 @@ def test_a_plan_that_is_one() -> None:
         ),
         (plan("performed (store y[m, n] = l) of (taken l)"), "whose loop is not open"),
         (plan("performed (store z[m] = r) of (held r of ((taken l)))"), "a fragment that does not hold its axis"),
+        (plan("performed (store z[m] = r) of (taken c at later) at later"), "which is not open"),
+        (plan("performed (store z[m] = r) of s at early"), "the loop is not over where its result is used"),
+        (
+            plan("performed (store z[m] = r) of (summed r of ((taken l at in_each)) in in_each) at later"),
+            "the loop is not over where its result is used",
+        ),
+        (plan("performed (store z[m] = r) of (taken r at later) at late"), "an operand is at another place"),
         (plan("performed (store z[m] = r) of s", HELD), "a loop over an axis that is not walked"),
     ],
 )

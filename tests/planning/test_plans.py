@@ -63,7 +63,7 @@ def wanted(p: Planned) -> dict[str, np.ndarray]:
 
 def close(given: dict[str, np.ndarray], expected: dict[str, np.ndarray], p: Planned) -> None:
     for parameter in p.case.kernel.parameters:
-        if parameter.mode == "out":
+        if parameter.mode in ("out", "inout"):
             a, b = (x[parameter.name].astype(np.float64) for x in (given, expected))
             limit = p.case.within or TOLERANCE[parameter.dtype.name]
             np.testing.assert_allclose(a, b, rtol=limit, atol=limit)

@@ -23,7 +23,19 @@ from intent_np.terms.core import Arena, find
 from intent_np.terms.normal import Axis, View
 from kernels.losses import fused_linear_cross_entropy
 
-from .rows import CASES, both_ways, chain, picked, planned, small_point, softmax
+from .rows import (
+    CASES,
+    both_ways,
+    chain,
+    eliminated,
+    found_place,
+    iterated,
+    picked,
+    planned,
+    published,
+    small_point,
+    softmax,
+)
 
 LONG = {"M": 512, "N": 131072}
 
@@ -80,6 +92,17 @@ def test_a_dear_exponential_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "keeps exp" in chosen(softmax, LONG)
 
 
+def test_what_no_iteration_changes_is_kept_in_front_of_an_ordered_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = {**LONG, "T": 64}
+    assert "t@4/n@2; keeps tanh by n@2" in chosen(iterated, sizes)
+    with_costs(monkeypatch, memory=machine.costs()["memory"] / 64, l2=machine.costs()["l2"] / 64)
+    assert "keeps" not in chosen(iterated, {**sizes, "T": 1})
+
+
+def test_statements_behind_a_sync_have_a_plan() -> None:
+    assert compilation(both_ways).remarks == {}
+
+
 def test_permission_to_rescale_saves_a_loop() -> None:
     assert chosen(softmax, LONG).count("@") == 3
     assert chosen(softmax, LONG, "relaxed").count("columns") < 3
@@ -131,7 +154,9 @@ def compilation(kernel: Any, **options: Any) -> Compilation:
 @pytest.mark.parametrize(
     ("kernel", "options", "why"),
     [
-        (both_ways, {}, "its statements are performed in order"),
+        (found_place, {}, "it asks what an update found"),
+        (published, {}, "its updates order memory"),
+        (eliminated, {}, "it overwrites what other members of an axis read"),
         (picked, {}, "an address of it depends on a reduction"),
         (softmax, {"limits": {"nodes": 10}}, "it has more than 10 e-nodes"),
         (softmax, {"limits": {"executions": 10}}, "it has more than 10 values at places"),
