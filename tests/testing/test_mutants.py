@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from intent_np.passes import narrow_ranges
@@ -19,6 +21,7 @@ from intent_np.testing.mutants.rules import mutated
 from intent_np.testing.mutants.source import Mutant
 from intent_np.testing.mutants.suite import Trial
 from intent_np.testing.mutants.witnesses import key
+from intent_np.testing.mutants.written import WRITTEN
 
 RULES = rule_mutants(None)
 
@@ -89,6 +92,48 @@ def test_a_mutant_is_in_force_for_a_while_and_no_longer() -> None:
     guardless = of_rule("mod-small: dropped guard 2")
     assert len(mutated(guardless).when) == 1
     assert len(active().rule("mod-small").when) == 2
+
+
+def test_a_function_is_wrong_for_one_rule_and_no_other() -> None:
+    wrong = of_rule("take-indices: dropped condition in is_part of guard 1")
+    assert mutated(wrong).when[0].args[0] == "is_part_wrong"
+    with wrong.applied():
+        assert active().rule("take-index") is BUILTIN.rule("take-index")
+    assert active().rule("take-indices") is BUILTIN.rule("take-indices")
+    seen = look(wrong, Trial("written last_of_all"))[0]
+    assert seen is not None
+    assert seen.how == DIFFERS
+    assert is_right(seen)
+
+
+def test_what_is_printed_is_executed_as_well() -> None:
+    (wrong, *_) = [m for m in RULES if m.name == "rule truth-of-cast: dropped guard 1"]
+    seen, differs = look(wrong, Trial("written truths_of_bytes"))
+    assert differs
+    assert seen is not None
+    trial = Trial(seen.trial)
+    with wrong.applied():
+        made = trial.compiled()
+    assert any(trial.triton(made, call) for call in trial.calls())
+    assert not any(trial.triton(trial.compiled(), call) for call in trial.calls()[:2])
+
+
+def test_debug_statements_are_compared_with_what_the_reference_says() -> None:
+    trial = Trial("written reported_rows")
+    made, calls = trial.compiled(), trial.calls()
+    assert not any(trial.machine(made, call) for call in calls)
+    silent = replace(made, reports=made.reports[:1])
+    assert any("debug statements say" in trial.machine(silent, call) for call in calls)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_written_kernel_is_right(name: str) -> None:
+    trial = Trial(f"written {name}")
+    made = trial.compiled(check=True)
+    assert trial.calls()
+    for call in trial.calls():
+        assert (trial.machine(made, call), trial.triton(made, call)) == ("", ""), call[0]
 
 
 def test_a_trial_reaches_what_runs_and_what_occurs() -> None:

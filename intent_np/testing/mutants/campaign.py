@@ -195,8 +195,8 @@ class Campaign:
     # ---- a measurement
 
     def measure(self, count: int = COUNT, some: int | None = None) -> dict[str, Any]:
-        """What becomes of the known mutants in random kernels alone; in the corpus and the trials of rules, of those
-        that survive there."""
+        """What becomes of the known mutants in random kernels alone; in the corpus, written kernels and the trials of
+        rules, of those that survive there."""
         chosen = mutants()
         if some is not None and some < len(chosen):
             chosen = [chosen[i * len(chosen) // some] for i in range(some)]
@@ -206,7 +206,7 @@ class Campaign:
         slow = [m for m in chosen if m.name in random and not (random[m.name]["how"] or random[m.name]["complete"])]
         random |= {m.name: line for m, line in self.hunted("random", slow, trials, HUNTING)}
         left = [m for m in chosen if m.name in random and not random[m.name]["how"]]
-        others = list(self.explored(corpus()).values()) if left else []
+        others = list(self.explored([*corpus(), *(f"written {n}" for n in WRITTEN)]).values()) if left else []
         rest = {m.name: line for m, line in self.hunted("suite", left, others, HUNTING)}
         return summary(chosen, random, rest, len(trials), count)
 
