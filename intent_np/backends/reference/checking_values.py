@@ -214,7 +214,8 @@ class CheckedTensors(CheckedAccess):
         found = [along(self.aligned_mask(x, rank, s), axis, v.keepdims) for x in v.values]
         if op := builtin(v):
             wrong = numerics.invalid_reduction(op, self.aligned(v.values[0], rank, s), axis, v.combine.dtypes[0])
-            found.append(self._passed(v.spelled, v, np.expand_dims(wrong, axis) if v.keepdims else wrong))
+            kept = np.expand_dims(wrong, axis) if v.keepdims and wrong.ndim else wrong
+            found.append(self._passed(v.spelled, v, kept))
         return union([*found, self.arisen_inside(s.depth + rank - (not v.keepdims))])
 
     def _passed(self, name: str, v: Value, wrong: Array) -> Mask:
