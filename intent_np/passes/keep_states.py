@@ -23,7 +23,8 @@ from ..terms.ordered import Rewritten, evaluated, loops
 from .base import nanopass
 from .blocks import LARGEST, block_extents
 from .groups import groups
-from .lower_buffers import extent, visible, workspace
+from .lower_buffers import extent, workspace
+from .put_aside import certain, span, spans
 from .roles import extent_bound
 
 
@@ -49,15 +50,17 @@ def _which(s: Carry) -> Which:
 
 
 class Memory(NamedTuple):
-    """Where a state stands, the axes of its dimensions, and those of them that no instance has one member of."""
+    """Where a state stands, the axes of its dimensions, those of them that no instance has one member of, and where
+    they begin."""
 
     view: View
     axes: tuple[Axis, ...]
     inner: tuple[Axis, ...]
+    begins: tuple[Any, ...]
 
     @property
     def place(self) -> tuple[Any, ...]:
-        return tuple(node(sub(Coord(a), a.lo)) for a in self.axes)
+        return tuple(node(sub(Coord(a), lo)) for a, lo in zip(self.axes, self.begins, strict=True))
 
 
 def too_long(program: Program) -> dict[Which, Memory]:
@@ -65,6 +68,7 @@ def too_long(program: Program) -> dict[Which, Memory]:
     can; what one instance has of it is in one piece."""
     taken = {p.name for p in (*program.parameters, *find(program, View))}  # type: ignore[attr-defined]
     chosen: dict[Which, Memory] = {}
+    known = spans(*certain(program.effects))
     for g in groups(program.effects):
         states = [s for r in loops(g.effects) for s in r.states]
         held = block_extents(g)[1] if any(a not in g.workset for s in states for a in s.varies) else set()
@@ -74,11 +78,13 @@ def too_long(program: Program) -> dict[Which, Memory]:
             inner: Any = tuple(a for a in s.varies if a not in g.workset)
             if held.issuperset(inner) and prod(extent_bound(a) or LARGEST + 1 for a in inner) <= LARGEST:
                 continue
-            axes: Any = tuple(sorted(s.varies, key=lambda a: (a not in g.workset, a.digest)))
-            shape = tuple(extent(a.lo, a.hi) for a in axes)
-            if all(map(visible, shape)):
+            owners = (b for a in s.varies for b in a.lanes)  # along which bounds vary
+            axes: Any = tuple(sorted({*s.varies, *owners}, key=lambda a: (a not in g.workset, a.digest)))
+            ends = [span(a, known) for a in axes]
+            if None not in ends:
+                shape = tuple(extent(*e) for e in ends)  # type: ignore[misc]
                 view = workspace(arena().names.get(s, "state"), s.dtype, shape, taken)
-                chosen.setdefault(_which(s), Memory(view, axes, inner))
+                chosen.setdefault(_which(s), Memory(view, axes, inner, tuple(e[0] for e in ends)))  # type: ignore[index]
     return chosen
 
 

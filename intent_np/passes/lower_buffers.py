@@ -23,13 +23,17 @@ from ..terms.index import Value, apply, const, is_op, mul, sub
 from ..terms.normal import Axis, Coord, Final, Found, Load, View
 from .lower_regions import Positions, refused
 
+NAMED: Any = (View, L.Extent, L.Stride, L.Param)
+"""Terms by whose names the program knows what a call gives it."""
+
 
 class Buffers:
-    """The workspaces of the buffers that were allocated so far; their names are none of `taken`.  `scalar` gives the
-    index over coordinates that a scalar of the program is."""
+    """The workspaces of the buffers that were allocated so far, of which no name is one of the program's.  `scalar`
+    gives the index over coordinates that a scalar of the program is."""
 
-    def __init__(self, taken: Iterable[str], scalar: Callable[[Value], Value]) -> None:
-        self.taken, self.scalar = set(taken), scalar
+    def __init__(self, program: L.LogicalProgram, scalar: Callable[[Value], Value]) -> None:
+        self.taken, self.scalar = {t.name for t in find(program, NAMED)}, scalar
+        self.cut = {d.extent: d for d in find(program, L.Domain) if d.source is not None}
         self.held: dict[L.Buffer, tuple[View, Positions]] = {}
 
     @property
@@ -45,9 +49,14 @@ class Buffers:
             shape.append(_extent(s, lo, hi, "a buffer of each point of a domain that memory decides on"))
             at.append(node(sub(Coord(axis), lo)))
         for e in s.buffer.shape:
-            shape.append(_extent(s, const(0), largest(self.scalar(e)), "a buffer whose extent memory decides on"))
+            shape.append(_extent(s, const(0), self._most(e), "a buffer whose extent memory decides on"))
         view = workspace(arena().names.get(s.buffer, s.buffer.name), s.buffer.dtype, shape, self.taken)
         self.held[s.buffer] = inherit(s.buffer, view), tuple(at)  # type: ignore[assignment]
+
+    def _most(self, e: Value) -> Value:
+        """An extent, or one that it does not exceed where the host can't know it."""
+        most = largest(self.scalar(e))
+        return most if visible(most) or e not in self.cut else extent(*self._bounds(self.cut[e]))
 
     def _bounds(self, d: L.Domain) -> tuple[Value, Value]:
         """Bounds of the axis of a domain; of one that the host can't know, those of the domain that it was cut from."""
@@ -58,7 +67,7 @@ class Buffers:
             return lo, hi
         if isinstance(d.source, L.Domain) and d.source.step is None:
             return self._bounds(d.source)
-        return end(lo, last=False), end(hi, last=True)
+        return end(lo, last=False), largest(hi)
 
     def place(self, memory: Any) -> tuple[View, Positions]:
         """The view that a statement accesses, and the coordinates in front of its own ones."""

@@ -54,10 +54,6 @@ def lower_to_coordinates(program: L.LogicalProgram) -> Program:
     return Program(program.name, parameters, tuple(effects), program.permissions, program.target)
 
 
-NAMED: Any = (View, L.Extent, L.Stride, L.Param)
-"""Terms by whose names the program knows what a call gives it."""
-
-
 class _Lowering(
     LoopLowering, SweepLowering, DimensionLowering, SumLowering, CompressedLowering, RecordLowering
 ):  # fmt: skip
@@ -69,7 +65,7 @@ class _Lowering(
         self.numbers = elements.Numbers(self.scalar, node)
         self.count: dict[View, int] = {}  # stores into each view
         self.members: tuple[L.LoopVar, ...] = ()  # in hand, of the parallel loops around
-        self.buffers = Buffers((t.name for t in find(program, NAMED)), self.scalar)
+        self.buffers = Buffers(program, self.scalar)
         # nested loops with one pair of bounds take the first `use` numbers, the dimensions of tensors those after them
         self.uses: dict[L.LoopVar, int] = {}
         self.first_use: dict[tuple[Value, Value], int] = {}

@@ -12,9 +12,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..rules.bounds import end
+from ..rules.facts import at_most
 from ..rules.simplify import node
 from ..terms.core import arena, find, inherit, named, replace
-from ..terms.index import Value, const, sub
+from ..terms.index import Value, add, const, sub
 from ..terms.normal import (
     Axis,
     Begin,
@@ -71,6 +72,7 @@ class Memory:
         self.turns = {r.turn.name for r in loops(program.effects)}
         self.made: list[View] = []
         self.uses = max((a.use for a in find(program, Axis)), default=0)
+        self.spans = spans(*certain(program.effects))
 
     def aside(self, t: Any, hint: str, apart: Any = None, along: Iterable[Any] = ()) -> tuple[Store, Load] | None:
         """A store of the value `t` at its coordinates, and the load that gives it back; None where the host can't know
@@ -84,8 +86,9 @@ class Memory:
             return None
         fresh = {a: self._fresh(a.axis if isinstance(a, Part) else a) for a in lanes if a is apart or a in parts}  # type: ignore[attr-defined]
         shape, at = [], []
+        known = spans(t) | self.spans
         for a in lanes:
-            spread = span(a.axis if isinstance(a, Part) else a, t)
+            spread = span(a.axis if isinstance(a, Part) else a, known)
             if spread is None:
                 return None
             lo, hi = spread
@@ -160,13 +163,33 @@ class Ahead:
         return [*front, inherit(e, Recur(turn, states, inits, yields, (*effects, *behind), condition))]
 
 
-def span(a: Any, t: Value) -> tuple[Value, Value] | None:
-    """Bounds of an axis that the host knows: its own, others outside of those, or those of a view that it is a
-    coordinate of."""
+Spans = dict[Any, tuple[Value, Value]]
+"""Bounds that the host knows, of axes whose own ones it does not."""
+
+
+def spans(*roots: Any) -> Spans:
+    """Those of the axes along which these access a view at every member: what the view has."""
+    found: Spans = {}
+    for t in evaluated(*roots):
+        for i, e in zip(t.index, t.view.shape, strict=True) if isinstance(t, (Load, Store)) else ():
+            if t.valid is None and isinstance(i, Coord) and isinstance(i.axis, Axis) and visible(e):
+                found.setdefault(i.axis, (const(0), e))
+    return found
+
+
+def certain(effects: Iterable[Any]) -> Iterable[Any]:
+    """What a program performs whatever it finds: of a loop that may have no iteration, what it begins with."""
+    for e in effects:
+        if not isinstance(e, Recur):
+            yield e
+            continue
+        yield from e.inits
+        axis = e.turn.axis
+        if e.condition is None and axis is not None and at_most(node(add(axis.lo, const(1))), axis.hi):
+            yield from (*certain(e.effects), *e.yields)
+
+
+def span(a: Any, known: Spans) -> tuple[Value, Value] | None:
+    """Bounds of an axis that the host knows: its own, others outside of those, or `known` ones."""
     lo, hi = (b if visible(b) else end(b, last) for b, last in ((a.lo, False), (a.hi, True)))
-    if visible(lo) and visible(hi):
-        return lo, hi
-    for load in evaluated(t):
-        if isinstance(load, Load) and load.valid is None and Coord(a) in load.index:
-            return const(0), load.view.shape[load.index.index(Coord(a))]
-    return None
+    return (lo, hi) if visible(lo) and visible(hi) else known.get(a)

@@ -186,7 +186,10 @@ class _Stepping(Ahead):
         turn, back = member.turn, []
         if isinstance(e, Recur):
             for i in range(len(e.states)):
-                if e.final(i) in self.results and (kept := self.memory.aside(e.final(i), "left")) is not None:
+                if e.final(i) in self.results:
+                    if (kept := self.memory.aside(e.final(i), "left")) is None:
+                        del self.memory.made[views:]
+                        return None
                     inside.append(member(kept[0]))
                     back.append((e.final(i), kept[1]))
         made = inherit(e, Recur(turn, (), (), (), tuple(inside)))
@@ -263,7 +266,10 @@ class _Member:
         self.done[Begin(e.turn)] = Begin(turn)
         inits = tuple(self._value(v) for v in e.inits)
         for i, s in enumerate(e.states):
-            varies = tuple(self._value(a) for a in s.varies if a is not self.axis)
+            # what is of the member in hand is of what its bounds are of
+            kept = {self._value(a) for a in s.varies if a is not self.axis}
+            of_member = self.turn.lanes if self.axis in s.varies else ()
+            varies = tuple(sorted(kept.union(of_member), key=lambda a: a.digest))  # type: ignore[arg-type]
             self.done[s] = new = inherit(s, replace(s, slice=turn, varies=varies))
             self.done[e.final(i)] = inherit(e.final(i), Final(turn, i, s.dtype, varies))
             named(new, arena().names.get(s, "state"))

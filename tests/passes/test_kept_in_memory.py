@@ -246,6 +246,89 @@ def scanned_in_a_fold(x: I.In[I.i32, ("M", "N")], y: I.Out[I.i32, ("M",)]):
     y[:] = I.region_fold(x[:, :], axis=1, summarize=rows_scanned, combine=lesser, identity=2147483647)
 
 
+# ---- rows whose extents only memory knows
+
+
+@intent.fn
+def total(values):
+    return I.reduce.sum(values, axis=0)
+
+
+@intent.fn
+def plus(a, b):
+    return a + b
+
+
+@intent.fn
+def running(values, state):
+    return I.cumsum(values, axis=0) + state
+
+
+@intent.kernel
+def carried_rows(
+    x: I.In[I.i32, ("M",)], at: I.In[I.i32, ("G + 1",)], y: I.InOut[I.i32, ("M",)], z: I.InOut[I.i32, ("M",)]
+):
+    """A row is carried, and each member of it goes its own number of steps."""
+    G, M = at.shape[0] - 1, x.shape[0]
+    rows = I.ragged(I.domain(0, G), I.domain(0, M), at)
+    for g in I.parallel(I.domain(0, G)):
+        row = x[rows[g]]
+        for _ in range(3):
+            row = row - I.reduce.max(row, axis=0) // 2
+        y[rows[g]] = row
+        for t in I.parallel(rows[g]):
+            n = x[t]
+            while n > 0:
+                n = n - 2
+            z[t] = n
+
+
+@intent.kernel
+def stored_rows(x: I.In[I.i32, ("M",)], at: I.In[I.i32, ("G + 1",)], y: I.InOut[I.i32, ("M",)]):
+    """Rows in order, behind a region scan, moved by a loop, and in a buffer of their own."""
+    G, M = at.shape[0] - 1, x.shape[0]
+    rows = I.ragged(I.domain(0, G), I.domain(0, M), at)
+    for g in I.parallel(I.domain(0, G)):
+        row, _ = I.region_scan(
+            x[rows[g]],
+            0,
+            summarize=total,
+            combine=plus,
+            identity=0,
+            initial_state=I.cast(g, I.i32),
+            apply=plus,
+            emit=running,
+        )
+        for _ in range(2):
+            row = row + I.flip(row, 0)
+        kept = I.buffer(row.shape, I.i32)
+        kept[:] = I.sort(row, axis=0) + I.flip(row, 0)
+        y[rows[g]] = I.flip(kept[:], 0)
+
+
+@intent.kernel
+def carried_triangle(x: I.In[I.i32, ("M", "M")], n: I.In[I.i32, ("M",)], y: I.Out[I.i32, ("M",)]):
+    """Rows that are no longer than their numbers, and than what memory says."""
+    M = x.shape[0]
+    for r in I.parallel(I.domain(0, M)):
+        shorter, other = x[r, I.domain(0, M)[0:r]], x[r, I.domain(0, I.clamp(I.cast(n[r], I.index), 0, M))]
+        for _ in range(3):
+            shorter = shorter - I.reduce.max(shorter, axis=0) // 2
+            other = other + I.reduce.min(other, axis=0)
+        y[r] = I.reduce.sum(shorter, axis=0) - I.reduce.sum(other, axis=0)
+
+
+@intent.fn
+def sums_of_rows(values):
+    return I.reduce.sum(values, axis=1)
+
+
+@intent.kernel
+def folded_scans(x: I.In[I.i32, ("M", "N")], y: I.Out[I.i32, ("M",)]):
+    """A region of what is scanned along the axis of the result."""
+    y[:] = I.region_fold(I.cumsum(x[:, :], axis=0), 1, summarize=sums_of_rows, combine=plus, identity=0)
+
+
 def some(*shape: int, dtype: Any = np.int32) -> Any:
     return RNG.integers(-9, 10, shape).astype(dtype)
 
@@ -279,6 +362,10 @@ KERNELS: dict[Any, dict[str, Any]] = {
     carried_function: {"a": some(37, dtype=np.int64), "n": 3, "y": some(37, dtype=np.int64)},
     scanned_in_a_fold: {"x": some(70, 37), "y": some(70)},
     above_its_prefix: {"x": some(70), "y": some(70)},
+    carried_rows: {"x": some(50), "at": np.int32([0, 3, 3, 20, 21, 50]), "y": some(50), "z": some(50)},
+    stored_rows: {"x": some(200), "at": np.int32([0, 3, 3, 90, 91, 190]), "y": some(200)},
+    carried_triangle: {"x": some(40, 40), "n": places(40, 50), "y": some(40)},
+    folded_scans: {"x": some(70, 37), "y": some(70)},
     folded_prefixes: {"x": some(70), "y": np.zeros((), np.int32)},
 }
 
