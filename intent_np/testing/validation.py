@@ -25,6 +25,8 @@ from .shared import separated, twins
 Options = dict[str, dict[str, Any]]
 SMALL = 16
 """Elements of a block, where many of them are wanted."""
+FRAGMENT = 1 << 18
+"""Elements of a value, past which its blocks are smaller: nothing else is to be seen in more of them."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +68,24 @@ def _bounded(p: Any) -> Options:
 def _in_small_blocks(p: Any) -> Options:
     """Blocks so small that everything has several, and the last one a tail."""
     from ..terms.core import arena, find
-    from ..terms.normal import Axis
+    from ..terms.index import Value
+    from ..terms.normal import Axis, Store, Update
+    from ..terms.ordered import evaluated
 
-    return {"block_axes": {"sizes": dict.fromkeys({arena().names.get(a, "i") for a in find(p, Axis)}, SMALL)}}
+    size, lanes = SMALL, {t.lanes for t in evaluated(*p.effects) if isinstance(t, (Value, Store, Update))}
+    held = {a: _whole(a, p.effects) for a in frozenset().union(*lanes)}
+    while size > 2 and any(prod(max(size, held[a]) for a in every) > FRAGMENT for every in lanes):
+        size //= 2
+    return {"block_axes": {"sizes": dict.fromkeys({arena().names.get(a, "i") for a in find(p, Axis)}, size)}}
+
+
+def _whole(axis: Any, effects: Any) -> int:
+    """How many elements of an axis a fragment has at least, whatever the size of a block."""
+    from ..passes.blocks import power_of_two
+    from ..passes.roles import extent_bound, may_be_resident
+
+    own = getattr(axis, "axis", axis)  # of a part
+    return power_of_two(extent_bound(own) or 1) if may_be_resident(own, effects) else 1
 
 
 def _in_parts(p: Any) -> Options:

@@ -25,6 +25,7 @@ from kernels.softmax import softmax
 from tests.lowering import as_far_as_it_lowers
 
 from .zoo import CASES as ZOO
+from .zoo import spread_over_five
 
 ALL = (*(case for case in cases() if not isinstance(case.kernel, HostProgram)), *ZOO)
 HOSTED = [case for case in cases() if isinstance(case.kernel, HostProgram)]
@@ -201,3 +202,11 @@ def test_a_wrong_logical_pass_is_named() -> None:
         made.programs["lower_to_coordinates"] = replace(program, effects=(replace(store, value=value),))
     found = validate(row_sum, given(), made=made)
     assert (found.wrong, found.found) == ("lower_to_coordinates", found.expected + 1)
+
+
+@pytest.mark.parametrize(("kernel", "size"), [(softmax, 16), (spread_over_five, 8)], ids=["softmax", "five axes"])
+def test_blocks_are_smaller_where_a_value_varies_along_many_axes(kernel: Any, size: int) -> None:
+    small = CLASSES["small blocks"]
+    normal = stages(kernel).programs["lower_to_coordinates"]
+    assert set(small.options(normal)["block_axes"]["sizes"].values()) == {size}
+    assert validate(kernel, arguments(kernel, dict.fromkeys("ABKMN", 3), values="integers"), small)

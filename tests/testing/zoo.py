@@ -25,6 +25,11 @@ CUBES = tuple(
 
 
 @intent.kernel
+def spread_over_five(x: I.In[I.f32, ("M", "N", "K")], y: I.Out[I.f32, ("M", "N", "K", "A", "B")]):
+    y[:, :, :, :, :] = x[:, :, :, None, None] + I.zeros((y.shape[3], y.shape[4]), I.f32)
+
+
+@intent.kernel
 def sum_of_two(x: I.In[I.f32, ("M", "N", "K")], y: I.Out[I.f32, ("M",)]):
     for i in I.parallel(I.domain(0, x.shape[0])):
         y[i] = I.reduce.sum(x[i, :, :], axis=(0, 1))
