@@ -109,15 +109,16 @@ def invalid_cast(x: Array, dst: DType, src: DType) -> Array:
 
 
 @quiet
-def invalid_reduction(op: Op, x: Array, axis: int, dtype: DType) -> Array:
+def invalid_reduction(op: Op, x: Array, axis: int, dtype: DType, keepdims: bool = False) -> Array:
     """Where reducing `x` along `axis` by `op`, which `reduce` knows, is invalid: in some order of the members, what
     some of them give."""
     if not may_be_invalid(op, dtype):
         return np.zeros((), np.bool_)
     x = widen(np.asarray(x, storage(dtype)), dtype).astype(np.float64)
     if op.name == "mul":
-        return np.asarray(np.prod(np.fmax(np.abs(x), 1.0), axis) >= FORMATS[dtype.name].limit)
-    return _too_large(np.sum(np.fmax(x, 0.0), axis), np.sum(np.fmin(x, 0.0), axis), dtype)
+        return np.asarray(np.prod(np.fmax(np.abs(x), 1.0), axis, keepdims=keepdims) >= FORMATS[dtype.name].limit)
+    high, low = (np.sum(part, axis, keepdims=keepdims) for part in (np.fmax(x, 0.0), np.fmin(x, 0.0)))
+    return _too_large(high, low, dtype)
 
 
 @quiet

@@ -213,9 +213,8 @@ class CheckedTensors(CheckedAccess):
         rank, axis = max(len(shape_of(x)) for x in v.values), s.depth + v.dimension
         found = [along(self.aligned_mask(x, rank, s), axis, v.keepdims) for x in v.values]
         if op := builtin(v):
-            wrong = numerics.invalid_reduction(op, self.aligned(v.values[0], rank, s), axis, v.combine.dtypes[0])
-            kept = np.expand_dims(wrong, axis) if v.keepdims and wrong.ndim else wrong
-            found.append(self._passed(v.spelled, v, kept))
+            x, d = self.aligned(v.values[0], rank, s), v.combine.dtypes[0]
+            found.append(self._passed(v.spelled, v, numerics.invalid_reduction(op, x, axis, d, v.keepdims)))
         return union([*found, self.arisen_inside(s.depth + rank - (not v.keepdims))])
 
     def _passed(self, name: str, v: Value, wrong: Array) -> Mask:

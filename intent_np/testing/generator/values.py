@@ -120,7 +120,9 @@ def shape_text(shape: Shape) -> str:
 
 # ---- leaves
 
-FLOATS = ("0.5", "1.5", "-1.0", "2.0", "0.25", "3.0", "-0.75")
+FLOATS = ("0.5", "1.5", "-1.0", "2.0", "0.3", "3.0", "-0.7")
+"""Some of which each format rounds in its own way."""
+
 INTEGERS = ("1", "2", "3", "5", "7", "0")
 
 

@@ -31,6 +31,12 @@ def reduced(x: I.In[I.f8e4m3fn, ("N", 8)], y: I.Out[I.f8e4m3fn, ("N",)], z: I.Ou
 
 
 @intent.kernel
+def kept(x: I.In[I.f8e4m3fn, ("N", 8)], y: I.Out[I.f8e4m3fn, ("N", 1)], z: I.Out[I.f32, ("N", 1)]):
+    y[:, :] = I.reduce(x[:, :], axis=1, identity=1, combine=product, keepdims=True)
+    z[:, :] = I.reduce.sum(x[:, :], axis=1, keepdims=True)
+
+
+@intent.kernel
 def scanned(x: I.In[I.f8e4m3fn, ("N", 8)], y: I.Out[I.f8e4m3fn, ("N", 8)], z: I.Out[I.f8e4m3fn, ("N", 8)]):
     y[:, :] = I.scan(x[:, :], axis=1, identity=1, combine=product, inclusive=True)
     z[:, :] = I.scan(x[:, :], axis=1, identity=0, combine=total, inclusive=True, reverse=True)
@@ -63,11 +69,13 @@ def poison(kernel, y, z):
             [[0] * 3 + [1] * 5, [0] + [1] * 7, [0] * 8],
             [[0] * 8] * 3,
         ),
+        (kept, (3, 1), [[1], [1], [0]], [[0], [0], [0]]),
         (contracted, (3,), [0, 1, 0], None),
     ],
 )
 def test_what_may_pass_the_range_has_no_meaning(kernel, shape, y, z):
-    checked, *found = poison(kernel, np.zeros(shape, DTYPE), None if z is None else np.zeros(shape, DTYPE))
+    kinds = {p.name: np.float32 if p.dtype.name == "f32" else DTYPE for p in kernel.parameters}
+    checked, *found = poison(kernel, np.zeros(shape, DTYPE), None if z is None else np.zeros(shape, kinds["z"]))
     assert found == [y, z]
     assert {f.code for f in checked.findings} == {"E507"}
     assert "largest finite value" in checked.findings[0].found
