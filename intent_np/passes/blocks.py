@@ -28,7 +28,8 @@ from .roles import axes, contiguous, extent_bound, is_resident
 
 POINTWISE = 1024  # elements of a pointwise block: eight a thread
 RECURRENT = 128  # of one whose loops go on for long, so that there are many of them
-ROW_BLOCK = 4096  # elements of a traversal block
+ROW_BLOCK = 4096  # elements of a traversal block, whose states take two registers at most
+LINE, ACROSS = 128, 8192  # bytes of columns that fill a line of memory, and elements, where reductions run across them
 SMALL_ROW = 2048  # elements that several short rows fill together
 SHORT = 128  # rows, or columns, of a product that are few
 PAIRS = 64, 128  # members of the two axes of which all meet all
@@ -339,12 +340,18 @@ def _reduced(group: Group, every: list[Axis], resident: dict[Axis, int]) -> dict
     rows = (prod(resident.get(a, 1) for a in together if a in inner) for together in held_together(group))
     row = max(rows, default=1)
     if outer and not along:  # the reduction runs across memory: blocks are wide along the contiguous program axis
-        chosen[outer[-1]] = 64
-        chosen |= {a: 128 for a in inner if a not in resident}
-        return chosen
+        width = min((t.view.dtype.bytes for t in find(group.effects, Load) if outer[-1] in t.lanes), default=4)
+        chosen[outer[-1]] = columns = LINE // max(2, min(4, width))
+        return chosen | {a: ACROSS // columns for a in inner if a not in resident}
     short = max(1, SMALL_ROW // row)  # rows beside each other
-    chosen |= {a: ROW_BLOCK if a in runs or row == 1 else short for a in inner if a not in resident}
+    chosen |= {a: _row_block(group, a) if a in runs or row == 1 else short for a in inner if a not in resident}
     chosen |= {t.axis: COUNTED for t in find(group.effects, Reduce) if counted(t) is not None}
     if group.workset and inner and all(a in resident for a in inner) and row < SMALL_ROW:
         chosen[group.workset[-1]] = max(1, SMALL_ROW // row)
     return chosen
+
+
+def _row_block(group: Group, a: Axis) -> int:
+    """Elements of a block of a traversal: fewer where each has a large state, such as a number and its 64-bit place."""
+    states = [sum(max(1, v.type.bytes // 4) for v in t.values) for t in find(group.effects, Reduce) if t.axis is a]
+    return min(ROW_BLOCK, 2 * ROW_BLOCK // power_of_two(max(states, default=1)))

@@ -18,6 +18,7 @@ from intent_np.terms.gpu import GPU
 from intent_np.terms.index import Value
 from intent_np.terms.parse import parse
 from kernels.matmul import matmul_f16
+from kernels.reductions import col_sum, max_argmax_all, sum_all
 
 
 @intent.kernel
@@ -88,3 +89,26 @@ def test_products_of_few_rows_have_many_instances(m: int, n: int, blocks: dict[s
     compilation = Compilation(matmul_f16, SM_90, {}, intent.CompileOptions())
     program, _ = compilation.launch(class_of(compilation.plan, {"M": m, "N": n, "K": 4096}))
     assert {p.name: p.value for p in program.constexprs} == blocks
+
+
+@intent.kernel
+def narrow_columns(x: I.In[I.f16, ("M", "N")], y: I.Out[I.f32, ("N",)]):
+    y[:] = I.reduce.sum(I.cast(x[:, :], I.f32), axis=0)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "extents", "blocks"),
+    [
+        (col_sum, {"M": 1 << 20, "N": 32}, {"BN": 32, "BM": 256}),
+        (narrow_columns, {"M": 1 << 20, "N": 32}, {"BN": 64, "BM": 128}),
+        (sum_all, {"N": 1 << 24}, {"BN": 4096}),
+        (max_argmax_all, {"N": 1 << 24}, {"BN": 2048}),
+    ],
+    ids=lambda p: getattr(p, "name", ""),
+)
+def test_blocks_of_reductions(kernel: Any, extents: dict[str, int], blocks: dict[str, int]) -> None:
+    """Columns fill a line of memory, and no more; members that carry a place beside their value are fewer."""
+    compilation = Compilation(kernel, SM_90, {}, intent.CompileOptions())
+    launch, _ = compilation.launch(class_of(compilation.plan, extents))
+    found = {p.name: p.value for p in launch.constexprs}
+    assert {name: found[name] for name in blocks} == blocks
