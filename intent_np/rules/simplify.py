@@ -155,59 +155,58 @@ def substitute(t: Any, mapping: Mapping[Any, Any], everywhere: bool = False) -> 
 
     Below a binder, keys that vary along (or need) the bound axis mean another value and stay.
     """
-    return _Substitution(everywhere).run(t, dict(mapping))
+    return _Substitution(everywhere).run(t, mapping)
 
 
 class _Substitution:
+    """What was replaced by each of the mappings that hold below some binder."""
+
     def __init__(self, everywhere: bool) -> None:
         self.everywhere = everywhere
-        self.done: dict[tuple[Term, frozenset[Any]], Any] = {}
+        self.done: dict[frozenset[Any], dict[Any, Any]] = {}
 
-    def run(self, root: Any, mapping: dict[Any, Any]) -> Any:
-        touched = _users(root, mapping)
-        if root not in touched:
-            return root
-        scope = frozenset(mapping)
-        stack: list[tuple[Any, dict[Any, Any], frozenset[Any]]] = [(root, mapping, scope)]
-        while stack:
-            t, m, keys = stack[-1]
-            if (t, keys) in self.done:
-                stack.pop()
-                continue
-            if t in m:
-                self.done[t, keys] = inherit(t, m[t])
-                stack.pop()
-                continue
-            inner, inner_keys = self._below(t, m, keys)
-            # the effect that a load reads after is the one that is performed, whatever its coordinates are here
-            own = [c for c in children(t) if c in touched and not (type(t) is Load and c is t.after)]
-            waiting = [(c, inner, inner_keys) for c in own if (c, inner_keys) not in self.done]
-            if waiting:
-                stack.extend(waiting)
-                continue
-            new = t.rebuild(Rewritten({c: self.done[c, inner_keys] for c in own}))
-            self.done[t, keys] = t if new is t else inherit(t, node(new))
-            stack.pop()
-        return self.done[root, scope]
+    def run(self, root: Any, mapping: Mapping[Any, Any]) -> Any:
+        done = self.done.setdefault(frozenset(mapping), {})
+        kinds = {k.kinds for k in mapping}
 
-    def _below(self, t: Any, m: dict[Any, Any], keys: frozenset[Any]) -> tuple[dict[Any, Any], frozenset[Any]]:
+        def below(t: Any) -> tuple[Any, ...]:
+            has = t.kinds
+            if t in mapping or t in done or not any(k & has == k for k in kinds):
+                return ()  # no key is in it
+            return () if self._bound(t, mapping) else _own(t)
+
+        for t in walk(root, below=below):
+            if t in done:
+                continue
+            if t in mapping:
+                done[t] = inherit(t, mapping[t])
+                continue
+            has = t.kinds
+            if not any(k & has == k for k in kinds):
+                done[t] = t
+                continue
+            if bound := self._bound(t, mapping):
+                inner = {k: v for k, v in mapping.items() if k not in bound}
+                parts = Rewritten({c: self.run(c, inner) for c in _own(t)})
+            else:
+                parts = done if type(t) is not Load else Rewritten({c: done[c] for c in _own(t)})
+            new = t.rebuild(parts)  # type: ignore[attr-defined]
+            done[t] = t if new is t else inherit(t, node(new))
+        return done[root]
+
+    def _bound(self, t: Any, mapping: Mapping[Any, Any]) -> set[Any]:
+        """The keys that mean something else below `t`."""
         axis = None if self.everywhere else binder(t)
         if axis is None:
-            return m, keys
-        bound = {axis} | (
-            {p for p in (getattr(axis, "axis", None),) if p is not None} if isinstance(axis, Slice) else set()
-        )
-        kept = {k: v for k, v in m.items() if not (k.lanes | k.needs) & bound and k not in bound}
-        return (m, keys) if len(kept) == len(m) else (kept, frozenset(kept))
+            return set()
+        bound = {axis, axis.axis} if isinstance(axis, Slice) else {axis}
+        return {k for k in mapping if k in bound or (k.lanes | k.needs) & bound}
 
 
-def _users(root: Any, keys: Mapping[Any, Any]) -> set[Any]:
-    """The terms in `root` that have a key in them."""
-    found: set[Any] = set()
-    for t in walk(root):
-        if t in keys or not found.isdisjoint(children(t)):
-            found.add(t)
-    return found
+def _own(t: Any) -> tuple[Any, ...]:
+    """What a replacement enters: the effect that a load reads after is the one that is performed, whatever its
+    coordinates are here."""
+    return t.parts if type(t) is not Load or t.after is None else tuple(c for c in t.parts if c is not t.after)
 
 
 def uses(roots: Iterable[Term]) -> dict[Term, int]:

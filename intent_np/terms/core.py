@@ -15,9 +15,9 @@ the shared graph.  A declaration is a class with annotated fields, a docstring, 
 From it come the constructor, traversal, rewriting, printer and parser (`text.py`), the language check
 (`language.py`), the strategies (`intent_np.testing.strategies`) and the grammar pages in `specs/`.
 
-Four facts are computed at construction, never stored by hand: `type` (an element type, or a tuple of them), `lanes`
-(the axes along which the value still varies), `needs` (the slices whose loop must be open to compute it) and `kinds`
-(which classes of terms there are in it, one bit each).  Spans and names live beside identity, in the arena.
+Five facts are computed at construction, never stored by hand: `parts` (its direct subterms), `type` (an element type,
+or a tuple of them), `lanes` (the axes along which the value still varies), `needs` (the slices whose loop must be open
+to compute it) and `kinds` (which classes of terms there are in it, one bit each).  Spans and names live beside identity, in the arena.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from operator import methodcaller
+from operator import attrgetter
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 from .arena import Arena, arena, once  # noqa: F401
@@ -54,17 +54,22 @@ def literal_key(v: bool | int | float) -> tuple[str, object]:
 class Term:
     """Base of every term.  Do not instantiate: use the declared classes."""
 
-    __slots__ = ("digest", "kinds", "lanes", "needs", "type")
+    __slots__ = ("digest", "kinds", "lanes", "needs", "parts", "type")
     digest: int
     kinds: int
     lanes: frozenset[Any]
     needs: frozenset[Any]
+    parts: tuple[Any, ...]
     type: Any
 
     fields: ClassVar[tuple[Field, ...]] = ()
     syntax: ClassVar[str] = ""
     binds: ClassVar[bool] = False  # printed as a definition of its own, used by name
     defines: ClassVar[tuple[str, ...]] = ()  # fields whose variables are defined here
+
+    def children(self) -> tuple[Any, ...]:
+        """The direct subterms, in field order."""
+        return self.parts
 
     def infer(self) -> Any:
         """The element type; raises `TypeError` when the operands do not fit."""
@@ -73,7 +78,7 @@ class Term:
     def axes(self) -> tuple[frozenset[Any], frozenset[Any]]:
         """Lanes and needs: by default the unions over the children."""
         lanes, needs = NO_AXES, NO_AXES
-        for c in children(self):
+        for c in self.parts:
             lanes = c.lanes if not lanes else lanes if c.lanes <= lanes else lanes | c.lanes
             needs = c.needs if not needs else needs if c.needs <= needs else needs | c.needs
         return lanes, needs
@@ -170,7 +175,6 @@ def term(cls: T) -> T:
     body |= {"__slots__": tuple(hints), "fields": fields, "__match_args__": tuple(hints)}
     new = typing.cast(T, type(cls.__name__, cls.__bases__, body))
     new.__new__ = staticmethod(_constructor(new, fields))  # type: ignore[method-assign]
-    new.children = _children(new, fields)  # type: ignore[attr-defined]
     new.rebuild = _rebuild(new, fields)  # type: ignore[attr-defined]
     CLASSES[cls.__name__] = new
     return new
@@ -190,7 +194,9 @@ def _constructor(cls: Any, fields: tuple[Field, ...]) -> Any:
     source += f"    key = (cls, {keys})\n    table = current().table\n"
     source += "    found = table.get(key)\n    if found is not None: return found\n    self = new(cls)\n"
     source += "".join(f"    set_{f.name}(self, {f.name})\n" for f in fields)
-    source += f"    try:\n        set_digest(self, hash((_name, {digests})))\n        derive(self, _kinds)\n"
+    parts = "".join(f"{_PARTS[f.kind].format(f.name)}, " for f in fields if f.kind in _PARTS)
+    source += f"    try:\n        set_digest(self, hash((_name, {digests})))\n        set_parts(self, ({parts}))\n"
+    source += "        derive(self, _kinds)\n"
     source += "    except misfits as e: raise misfit(self, e) from e\n    return table.setdefault(key, self)\n"
     space: dict[str, Any] = {
         "cls": cls,
@@ -200,6 +206,7 @@ def _constructor(cls: Any, fields: tuple[Field, ...]) -> Any:
         "_atom": _atom_digest,
         "_absent": _atom_digest(None),
         "set_digest": vars(Term)["digest"].__set__,
+        "set_parts": vars(Term)["parts"].__set__,
         "derive": _derive if cls.axes is Term.axes else _derive_by_axes,
         "_kinds": kinds_of(*cls.__mro__),
         "misfits": (AttributeError, LookupError, RuntimeError, ValueError),
@@ -218,6 +225,8 @@ _DIGESTS = {
     "attribute": "_atom({0})",
 }
 
+_PARTS = {"term": "{0}", "terms": "*{0}", "maybe": "*(() if {0} is None else ({0},))"}
+
 _set_type = vars(Term)["type"].__set__
 _set_lanes = vars(Term)["lanes"].__set__
 _set_needs = vars(Term)["needs"].__set__
@@ -228,7 +237,7 @@ def _derive(t: Any, kinds: int) -> None:
     """The facts of a term whose lanes and needs are those of its children."""
     _set_type(t, t.infer())
     lanes, needs = NO_AXES, NO_AXES
-    for c in t.children():
+    for c in t.parts:
         kinds |= c.kinds
         if c.lanes:
             lanes = c.lanes if not lanes else lanes if c.lanes <= lanes else lanes | c.lanes
@@ -243,7 +252,7 @@ def _derive_by_axes(t: Any, kinds: int) -> None:
     """The facts of a term whose class says what its lanes and needs are."""
     _set_type(t, t.infer())
     lanes, needs = t.axes()
-    for c in t.children():
+    for c in t.parts:
         kinds |= c.kinds
     _set_kinds(t, kinds)
     _set_lanes(t, lanes)
@@ -253,18 +262,6 @@ def _derive_by_axes(t: Any, kinds: int) -> None:
 def _misfit(t: Any, e: Exception) -> TypeError:
     """Operands so wrong that a check could not even look at them."""
     return TypeError(f"{type(t).__name__} of the wrong kind of operands: {e}")
-
-
-def _children(cls: Any, fields: tuple[Field, ...]) -> Any:
-    parts = []
-    for f in fields:
-        if f.kind == "term":
-            parts.append(f"t.{f.name}")
-        elif f.kind == "terms":
-            parts.append(f"*t.{f.name}")
-        elif f.kind == "maybe":
-            parts.append(f"*(() if t.{f.name} is None else (t.{f.name},))")
-    return _generate(f"def children(t): return ({', '.join(parts)}{',' if parts else ''})", "children", {})
 
 
 def _rebuild(cls: Any, fields: tuple[Field, ...]) -> Any:
@@ -296,7 +293,7 @@ def replace(t: Any, **changes: Any) -> Any:
     return type(t)(*(changes.get(f.name, getattr(t, f.name)) for f in t.fields))
 
 
-children: Callable[[Any], tuple[Term, ...]] = methodcaller("children")
+children: Callable[[Any], tuple[Term, ...]] = attrgetter("parts")
 """The term's direct subterms, in field order."""
 
 LONG = 48
@@ -312,20 +309,21 @@ def walk(*roots: Term, below: Callable[[Any], Sequence[Any]] = children, keep: b
         return kept.copy()
     seen: set[Term] = set()
     order: list[Term] = []
-    stack: list[Term | None] = list(reversed(roots))
-    visit, emit, pop, push = seen.add, order.append, stack.pop, stack.append
-    while stack:
-        t = pop()
-        if t is None:  # what stands below the next one is done
-            emit(pop())  # type: ignore[arg-type]
-        elif t not in seen:
-            visit(t)
-            if parts := below(t):
-                push(t)
-                push(None)
-                stack += parts[::-1]
-            else:
-                emit(t)
+    visit, emit = seen.add, order.append
+    open_: list[tuple[Any, Iterator[Any]]] = [(None, iter(roots))]  # each term in hand, and what is left below it
+    while open_:
+        t, rest = open_[-1]
+        for part in rest:
+            if part not in seen:
+                visit(part)
+                if parts := below(part):
+                    open_.append((part, iter(parts)))
+                    break
+                emit(part)
+        else:
+            open_.pop()
+            emit(t)
+    order.pop()  # the roots are below nothing
     if keep and len(order) > LONG:
         orders = arena().orders
         if len(orders) >= LONG:
@@ -334,17 +332,18 @@ def walk(*roots: Term, below: Callable[[Any], Sequence[Any]] = children, keep: b
     return order
 
 
-def rewrite(roots: Iterable[Any], step: Callable[[Any], Any]) -> tuple[Any, ...]:
-    """Bottom-up rewriting: `step` sees each term once, over rewritten children, and returns a term.
+def rewrite(roots: Iterable[Any], step: Callable[[Any], Any], of: Any = ()) -> tuple[Any, ...]:
+    """Bottom-up rewriting: `step` sees each term once, over rewritten children, and returns a term; with `of`, a class
+    or several, it sees those alone.
 
     Names and spans follow: a rewritten term inherits those of what it replaces, unless it has its own.
     """
-    roots = tuple(roots)
+    roots, of = tuple(roots), of or Term
     done: dict[Term, Term] = {}
-    space = arena()
-    for t in walk(*roots):
-        new = step(t.rebuild(done))  # type: ignore[attr-defined]
-        done[t] = new
+    space, bits = arena(), kinds_of(*of) if isinstance(of, tuple) else kinds_of(of)
+    for t in walk(*roots, below=children if of is Term else lambda t: t.parts if t.kinds & bits else ()):
+        new = t.rebuild(done) if t.kinds & bits else t  # type: ignore[attr-defined]
+        done[t] = new = step(new) if isinstance(new, of) else new
         if new is not t:
             inherit(t, new, space)
     return tuple(done[r] for r in roots)
@@ -375,18 +374,20 @@ def contains(root: Term, *classes: type) -> bool:
 def find(root: Term | Iterable[Term], cls: Any) -> Iterator[Any]:
     """The subterms of class `cls` (or of one of several), each once, children first."""
     bits = kinds_of(*cls) if isinstance(cls, tuple) else kinds_of(cls)
-    found: list[Term] = []
     seen: set[Term] = set()
-    stack: list[Term | None] = [*reversed((root,) if isinstance(root, Term) else tuple(root))]
-    while stack:
-        t = stack.pop()
-        if t is None:
-            found.append(stack.pop())  # type: ignore[arg-type]
-        elif t.kinds & bits and t not in seen:  # what has none of them in it is left out
-            seen.add(t)
+    found: list[Term] = []
+    open_: list[tuple[Any, Iterator[Any]]] = [(None, iter((root,) if isinstance(root, Term) else root))]
+    while open_:
+        t, rest = open_[-1]
+        for part in rest:
+            if part.kinds & bits and part not in seen:  # what has none of them in it is left out
+                seen.add(part)
+                open_.append((part, iter(part.parts)))
+                break
+        else:
+            open_.pop()
             if isinstance(t, cls):
-                stack += (t, None)
-            stack += t.children()[::-1]  # type: ignore[attr-defined]
+                found.append(t)
     return iter(found)
 
 
