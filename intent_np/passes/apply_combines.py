@@ -26,7 +26,7 @@ def apply_combines(program: BlockedProgram) -> BlockedProgram:
     def step(t: Any) -> Any:
         return _stepped(t) if isinstance(t, Loop) and not t.stepped else node(t)
 
-    return rewrite((program,), step)[0]  # type: ignore[no-any-return]
+    return rewrite((program,), step, Loop)[0]  # type: ignore[no-any-return]
 
 
 def _stepped(loop: Loop) -> Loop:

@@ -46,4 +46,4 @@ def bind_class(
 
     sizes = {v.name: v.dtype.bytes for v in program.parameters if isinstance(v, View)}
 
-    return rewrite((program,), step)[0]  # type: ignore[no-any-return]
+    return rewrite((program,), step, (Extent, Stride, View))[0]  # type: ignore[no-any-return]

@@ -6,14 +6,15 @@ reduce max of (load x[c] valid (c < N) fill -inf)
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
 from ..rules.simplify import binder, node, substitute
 from ..terms.blocked import BLOCKED, BlockedProgram
-from ..terms.core import children, find, inherit, replace, walk
+from ..terms.core import children, contains, find, inherit, replace, walk
 from ..terms.dtypes import bool_
-from ..terms.index import Apply, Const, apply, conjuncts, is_op
+from ..terms.index import Const, apply, conjuncts, is_op
 from ..terms.normal import Contract, Load, Reduce, Scan, holds
 from ..terms.ordered import Rewritten
 from .base import nanopass
@@ -33,9 +34,21 @@ def choose_fills(program: BlockedProgram) -> BlockedProgram:
         if t.type.is_float:
             # the selects stay until every fill is chosen: a load may turn into one that comes later in the list, and
             # what was dropped for its first fill would be missing under the second
-            tries = [effects.filled(t, f) for f in FILLS if holds(t.view.dtype, f)]
-            effects.become(min(tries, key=lambda filled: _selects(*(neutral.dropped(e) for e in filled.values()))))
+            effects.become(_filled(t, effects, neutral))
     return neutral.dropped(effects.program())  # type: ignore[no-any-return]
+
+
+def _filled(t: Load, effects: _Effects, neutral: _Neutral) -> dict[int, Any]:
+    """The effects that a load is in with the first fill under which the fewest selects are left around it."""
+    best, least = {}, math.inf
+    for filled in (replace(t, fill=f) for f in FILLS if holds(t.view.dtype, f)):
+        tried = effects.filled(t, filled)
+        left = _selects_around(neutral.dropped(filled), [neutral.dropped(e) for e in tried.values()])
+        if left < least:
+            best, least = tried, left
+        if not left:
+            break
+    return best
 
 
 class _Effects:
@@ -53,10 +66,11 @@ class _Effects:
             for t in find(self.now[i], Load):
                 self.places.setdefault(t, {})[i] = None
 
-    def filled(self, t: Load, fill: float) -> dict[int, Any]:
+    def filled(self, t: Load, filled: Load) -> dict[int, Any]:
         """The effects that the load is in, with another fill."""
-        new = {t: replace(t, fill=fill)}
-        return {i: substitute(self.now[i], new, everywhere=True) for i in self.places[t]}
+        if filled is t:
+            return {i: self.now[i] for i in self.places[t]}
+        return {i: substitute(self.now[i], {t: filled}, everywhere=True) for i in self.places[t]}
 
     def become(self, effects: dict[int, Any]) -> None:
         changed = [i for i, e in effects.items() if e is not self.now[i]]
@@ -70,8 +84,13 @@ class _Effects:
         return self.whole if groups == self.whole.groups else replace(self.whole, groups=groups)  # type: ignore[no-any-return]
 
 
-def _selects(*effects: Any) -> int:
-    return sum(is_op(t, "select") for t in find(effects, Apply))
+def _selects_around(t: Load, effects: list[Any]) -> int:
+    """How many selects between values that have the load in them and constants there are."""
+    around = {t}
+    for u in walk(*effects, below=lambda u: children(u) if contains(u, Load) else ()):
+        if not around.isdisjoint(children(u)):
+            around.add(u)
+    return sum(is_op(u, "select") and u.args[1] in around and isinstance(u.args[2], Const) for u in around)
 
 
 def _where_false(v: Any, q: Any) -> Any:

@@ -82,5 +82,5 @@ def with_copies(program: Any, views: Iterable[View]) -> Any:
             return inherit(t, replace(t, view=copies[t.view]))
         return t
 
-    (new,) = rewrite((program,), step)
+    (new,) = rewrite((program,), step, Load)
     return replace(new, parameters=(*new.parameters, *copies.values()))

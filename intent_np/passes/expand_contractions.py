@@ -29,7 +29,7 @@ def expand_contractions(program: GroupedProgram) -> GroupedProgram:
             return Reduce(t.axis, builtin("sum", t.acc), (product,), (identity("sum", t.acc),))
         return node(t)
 
-    return rewrite((program,), step)[0]  # type: ignore[no-any-return]
+    return rewrite((program,), step, Contract)[0]  # type: ignore[no-any-return]
 
 
 def free_axes(t: Contract) -> tuple[list[Any], list[Any]]:

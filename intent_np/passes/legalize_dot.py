@@ -50,7 +50,7 @@ def legalize_dot(kernel: Kernel) -> Kernel:
             t = ContractInto(Cast(t.left, f16), Cast(t.right, f16), t.accumulator)  # exactly, products too
         return t if is_dot(t) else sum_of_products(t)
 
-    (new,) = rewrite((kernel,), legal)
+    (new,) = rewrite((kernel,), legal, ContractInto)
     return new  # type: ignore[no-any-return]
 
 

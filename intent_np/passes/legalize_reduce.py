@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..rules.simplify import simplify, substitute
-from ..terms.core import find, replace, rewrite
+from ..terms.core import contains, find, replace, rewrite
 from ..terms.dtypes import DType, bool_, f32, i32
 from ..terms.gpu import GPU, Kernel, Let, Reduce, Scan, Var
 from ..terms.index import Cast, Value, apply, const
@@ -30,6 +30,8 @@ def legalize_reduce(kernel: Kernel) -> Kernel:
     Stands before lowering, because it says with terms what Triton would do silently.
     Preserves values: wrapping sums and products commute with truncation, maxima of the wider type are the same.
     """
+    if not contains(kernel, Reduce, Scan):
+        return kernel
     names = set(find(kernel, Var))
     reduced = (x.var for x in find(kernel, Let) if isinstance(x.value, (Reduce, Scan)))
     wide = {v: _widened(v, names) for v in dict.fromkeys(reduced) if isinstance(v.dtype, tuple)}

@@ -32,7 +32,7 @@ def legalize_updates(kernel: Kernel) -> Kernel:
     Stands before lowering, which spells either; E713 where elements are too narrow for both.
     Preserves what elements become, and what each update finds.
     """
-    (new,) = rewrite((kernel,), lambda t: legal(t, kernel.target) if isinstance(t, Update) else t)
+    (new,) = rewrite((kernel,), lambda t: legal(t, kernel.target) if isinstance(t, Update) else t, Update)
     return new  # type: ignore[no-any-return]
 
 

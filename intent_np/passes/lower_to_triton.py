@@ -96,7 +96,9 @@ class _Lowering:
         self.fresh = Names()
         self.name = self.fresh.fresh(kernel.name)
         sizes = {p: Physical(self.fresh.fresh(p.name), p.value) for p in kernel.physical}
-        (self.kernel,) = (kernel,) = rewrite((kernel,), lambda t: sizes.get(t, t))
+        if any(renamed is not p for p, renamed in sizes.items()):
+            (kernel,) = rewrite((kernel,), lambda t: sizes.get(t, t), Physical)
+        self.kernel = kernel
         self.growing = growing_along(kernel) if longest_first else frozenset()
         self.turning = turning(kernel) if turns and held is i32 else None
         self.values = Values(kernel.physical, held, self.fresh)

@@ -62,7 +62,7 @@ def name_repeated(function: Function) -> Function:
     Stands last before the ABI: earlier passes see whole expressions.
     Preserves values: only pure expressions move, loads never across a store nor out of a loop or branch.
     """
-    (function,) = rewrite((function,), lambda t: replace(t, body=_named(t.body, t)) if isinstance(t, Helper) else t)
+    (function,) = rewrite((function,), lambda t: replace(t, body=_named(t.body, t)) if isinstance(t, Helper) else t, Helper)
     body = _named(function.body, function)
     return replace(function, body=body) if body != function.body else function  # type: ignore[no-any-return]
 
@@ -131,7 +131,7 @@ class _Naming:
             name = Name(self.fresh.fresh(hint), e.type.dtype, e.type.shape)
             above = (*body[:start], Assign(name, e))
         rest = body[start + (above[-1] is first) :]
-        return (*above, *rewrite(rest, lambda t: name if t is e else t))
+        return (*above, *rewrite(rest, lambda t: name if t is e else t, type(e)))
 
     def worth(self, e: Any, uses: int, mask: bool) -> bool:
         """Whether an expression with this many uses should have a name."""

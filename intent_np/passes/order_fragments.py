@@ -50,7 +50,8 @@ def _appearance(kernel: Kernel) -> list[Physical]:
     for v in find(kernel, Var):
         used |= dict.fromkeys(v.varies)
     for v in find(kernel, Value):
-        used |= dict.fromkeys(sorted(v.lanes, key=lambda p: p.name))
+        if not v.lanes <= used.keys():
+            used |= dict.fromkeys(sorted(v.lanes, key=lambda p: p.name))
     return list(used)
 
 

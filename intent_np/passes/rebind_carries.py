@@ -74,7 +74,7 @@ def _moved(body: tuple[Any, ...], start: int, at: int, state: Name, value: Name)
         renamed: Any = Assign(state, first.value)
     else:
         renamed = Unpack(tuple(state if t is value else t for t in first.targets), first.value)
-    rest = rewrite((*body[start + 1 : at], *body[at + 1 :]), lambda t: state if t is value else t)
+    rest = rewrite((*body[start + 1 : at], *body[at + 1 :]), lambda t: state if t is value else t, Name)
     return (*body[:start], renamed, *rest)
 
 

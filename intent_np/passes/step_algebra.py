@@ -43,7 +43,7 @@ def scale_out_of_maximum(program: BlockedProgram) -> BlockedProgram:
             return node(mul(*bare))
         return node(t)
 
-    return rewrite((program,), step)[0]  # type: ignore[no-any-return]
+    return rewrite((program,), step, Reduce)[0]  # type: ignore[no-any-return]
 
 
 def _without_factor(v: Any) -> tuple[Value, Const] | None:
@@ -80,7 +80,7 @@ def _in_steps(program: Any, step: Any) -> Any:
         rest = iter(new)
         return replace(s, values=tuple(next(rest) if chosen else v for v, chosen in zip(s.values, online, strict=True)))
 
-    return rewrite((program,), loop)[0]
+    return rewrite((program,), loop, Loop)[0]
 
 
 def _rescales(c: Combine) -> bool:

@@ -333,8 +333,8 @@ def walk(*roots: Term, below: Callable[[Any], Sequence[Any]] = children, keep: b
 
 
 def rewrite(roots: Iterable[Any], step: Callable[[Any], Any], of: Any = ()) -> tuple[Any, ...]:
-    """Bottom-up rewriting: `step` sees each term once, over rewritten children, and returns a term; with `of`, a class
-    or several, it sees those alone.
+    """Bottom-up rewriting: `step` sees each term once, over rewritten children, and returns a term.  With `of`, a class
+    or several, it sees those of them and what is over rewritten children, and the rest is left out.
 
     Names and spans follow: a rewritten term inherits those of what it replaces, unless it has its own.
     """
@@ -343,7 +343,9 @@ def rewrite(roots: Iterable[Any], step: Callable[[Any], Any], of: Any = ()) -> t
     space, bits = arena(), kinds_of(*of) if isinstance(of, tuple) else kinds_of(of)
     for t in walk(*roots, below=children if of is Term else lambda t: t.parts if t.kinds & bits else ()):
         new = t.rebuild(done) if t.kinds & bits else t  # type: ignore[attr-defined]
-        done[t] = new = step(new) if isinstance(new, of) else new
+        if new is not t or isinstance(t, of):
+            new = step(new)
+        done[t] = new
         if new is not t:
             inherit(t, new, space)
     return tuple(done[r] for r in roots)
