@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..rules.simplify import substitute
-from ..terms.core import find
+from ..terms.core import contains, find
 from ..terms.gpu import Dispatch, Fetch, For, If, Let, Load, Store, Sync, Update, Var, While
 from ..terms.index import Physical, Value
 
@@ -46,6 +46,7 @@ class _Search:
         self.loads: dict[str, set[Load]] = {}  # what each name is computed from, over all its assignments
         self.uses: dict[str, set[str]] = {}
         self.known: dict[Any, Value] = {}  # names of coordinates, and what they are over loops
+        self.places: dict[Any, tuple[Value, ...]] = {}
         self.found: set[Any] = set()
 
     def names(self, body: Iterable[Any]) -> None:
@@ -54,8 +55,8 @@ class _Search:
                 case Let(var, value):
                     self.loads.setdefault(var.name, set()).update(find(value, Load))
                     self.uses.setdefault(var.name, set()).update(v.name for v in find(value, Var))
-                    if not any(True for _ in find(value, Load)):
-                        self.known.setdefault(var, substitute(value, self.known))
+                    if not contains(value, Load):
+                        self.known.setdefault(var, self._known(value))
                 case For(var, _, _, step, carries):
                     # one name for the variables of all loops over blocks of this size
                     over = Var(f"over_{step.name}", var.type) if isinstance(step, Physical) else var  # type: ignore[arg-type]
@@ -116,7 +117,14 @@ class _Search:
         return any(self.known[loop.var] in find(i, Var) for i in self._place(a))
 
     def _place(self, a: Any) -> tuple[Any, ...]:
-        return tuple(substitute(i, self.known) for i in a.index)
+        if a not in self.places:
+            self.places[a] = tuple(map(self._known, a.index))
+        return self.places[a]
+
+    def _known(self, v: Value) -> Value:
+        """A value over what the names in it are known to be."""
+        known = {x: self.known[x] for x in find(v, Var) if x in self.known}
+        return substitute(v, known) if known else v  # type: ignore[no-any-return]
 
     def _behind(self, s: Any) -> set[Load]:
         """The loads that what `s` stores is computed from."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..rules.simplify import node, substitute
+from ..rules.simplify import node, substitute, substitute_all
 from ..terms.blocked import (
     BLOCKED,
     BlockedGroup,
@@ -169,18 +169,18 @@ class _Blocking:
         here = {Coord(t.axis): Coord(s)}
         if isinstance(t, Region):
             here = {Coord(Part(t.axis)): Coord(s)}
-            values = tuple(substitute(self.done[v], here) for v in t.values)
+            values = substitute_all((self.done[v] for v in t.values), here)
             return Fold(s, t.combine, values, t.identities)
         part = isinstance(t.axis, Part)  # inside a region, one block is in hand
         if isinstance(t, Contract):
-            left, right = (self._masked(substitute(self.done[v], here), s, _zero(v)) for v in (t.left, t.right))
+            sides = substitute_all((self.done[t.left], self.done[t.right]), here)
+            left, right = (self._masked(v, s, _zero(v)) for v in sides)
             core = inherit(t, node(Contract(s, left, right, t.acc)))
             if part or not isinstance(s, Slice):
                 return core
             return Fold(s, builtin("sum", t.acc), (core,), (identity("sum", t.acc),))
-        values = tuple(
-            self._masked(substitute(self.done[v], here), s, i) for v, i in zip(t.values, t.identities, strict=True)
-        )
+        values = substitute_all((self.done[v] for v in t.values), here)
+        values = tuple(self._masked(v, s, i) for v, i in zip(values, t.identities, strict=True))
         if part or not isinstance(s, Slice):
             return node(Reduce(s, t.combine, values, t.identities))
         if self.lanewise and all(s in v.lanes for v in values) and counted(t) is None:
@@ -193,7 +193,7 @@ class _Blocking:
         """The components of a scan at the member in hand."""
         s = self.of(t.axis)
         here = {Coord(t.axis): Coord(s)}
-        values = tuple(substitute(self.done[v], here) for v in t.values)
+        values = substitute_all((self.done[v] for v in t.values), here)
         if t.reverse:  # padded lanes come first
             values = tuple(self._masked(v, s, i) for v, i in zip(values, t.identities, strict=True))
         block = inherit(t, node(Scan(s, t.combine, values, t.identities, t.reverse)))

@@ -15,7 +15,7 @@ from ..errors import error
 from ..rules.simplify import substitute
 from ..runtime.classes import MEMBERS
 from ..terms.blocked import Point, Slice, Tile, Whole
-from ..terms.core import arena, children, find, inherit, named, replace, walk
+from ..terms.core import arena, children, find, inherit, named, once, replace, walk
 from ..terms.dtypes import DType, index
 from ..terms.grouped import Group
 from ..terms.index import Apply, AxisLike, Physical, is_const
@@ -185,6 +185,7 @@ def _pairs(group: Group) -> dict[Axis, int]:
     return found
 
 
+@once
 def held_together(group: Group) -> dict[tuple[Axis, ...], int]:
     """The axes of each value that a fragment has to hold, with the 32-bit registers of an element: the members of a
     reduction, whose components are of one shape, and the products of a contraction that no instruction takes, too."""

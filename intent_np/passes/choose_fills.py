@@ -10,9 +10,9 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from ..rules.simplify import binder, node, substitute
+from ..rules.simplify import binder, node, substitute_all
 from ..terms.blocked import BLOCKED, BlockedProgram
-from ..terms.core import children, contains, find, inherit, replace, walk
+from ..terms.core import children, find, holding, inherit, replace, walk
 from ..terms.dtypes import bool_
 from ..terms.index import Const, apply, conjuncts, is_op
 from ..terms.normal import Contract, Load, Reduce, Scan, holds
@@ -68,9 +68,9 @@ class _Effects:
 
     def filled(self, t: Load, filled: Load) -> dict[int, Any]:
         """The effects that the load is in, with another fill."""
-        if filled is t:
-            return {i: self.now[i] for i in self.places[t]}
-        return {i: substitute(self.now[i], {t: filled}, everywhere=True) for i in self.places[t]}
+        now = [self.now[i] for i in self.places[t]]
+        new = now if filled is t else substitute_all(now, {t: filled}, everywhere=True)
+        return dict(zip(self.places[t], new, strict=True))
 
     def become(self, effects: dict[int, Any]) -> None:
         changed = [i for i, e in effects.items() if e is not self.now[i]]
@@ -86,8 +86,8 @@ class _Effects:
 
 def _selects_around(t: Load, effects: list[Any]) -> int:
     """How many selects between values that have the load in them and constants there are."""
-    around = {t}
-    for u in walk(*effects, below=lambda u: children(u) if contains(u, Load) else ()):
+    around: set[Any] = {t}
+    for u in holding(effects, Load):
         if not around.isdisjoint(children(u)):
             around.add(u)
     return sum(is_op(u, "select") and u.args[1] in around and isinstance(u.args[2], Const) for u in around)

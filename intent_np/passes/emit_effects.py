@@ -200,9 +200,10 @@ class Effects(Values):
         for s, (lo, hi) in zip(loop.segments, spelled, strict=True):
             if s.decided:
                 called = {lo: "full", hi: "rest"} | called
-        for b in sorted(dict.fromkeys(terms), key=lambda b: len(walk(b))):
-            inside_another = any(b is not c and b in walk(c) for c in terms)
-            if (terms.count(b) > 1 or inside_another) and not isinstance(b, LEAVES) and b not in self.home(b).done:
+        inside = {b: set(walk(b)) for b in terms if not isinstance(b, LEAVES)}
+        for b in sorted(inside, key=lambda b: len(inside[b])):
+            inside_another = any(b is not c and b in below for c, below in inside.items())
+            if (terms.count(b) > 1 or inside_another) and b not in self.home(b).done:
                 self.scope.done[b] = self.let(self.build(b), f"{label}_{called.get(b, 'bound')}", self.scope)
         return [(self.emit(lo), self.emit(hi)) for lo, hi in spelled]
 

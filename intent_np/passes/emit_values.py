@@ -28,6 +28,11 @@ def _size(axis: Any) -> Physical:
     return axis.size  # type: ignore[no-any-return]
 
 
+def _loops_first(t: Any) -> list[Any]:
+    """The operands of a term: epilogue loads come behind loops."""
+    return sorted(t.parts, key=lambda c: not contains(c, Loop)) if contains(t, Loop) else list(t.parts)
+
+
 class Values(Naming):
     """Emits values into the scopes that they belong to."""
 
@@ -101,8 +106,7 @@ class Values(Naming):
         if (pair := self._accumulated(t)) is not None:
             start, product = pair
             return [product.left, product.right, start]
-        # loops first: epilogue loads come behind them
-        return sorted(t.children(), key=lambda c: not contains(c, Loop))
+        return _loops_first(t)
 
     def build(self, t: Any) -> Any:
         """The statement-level form of a term whose operands are emitted."""
@@ -137,7 +141,7 @@ class Values(Naming):
                 return Load(t.view, address, valid, integral(t.fill) if valid is not None else 0)
         if (pair := self._accumulated(t)) is not None and (into := self._accumulate(*pair)) is not None:
             return into
-        done = {c: self.emit(c) for c in sorted(t.children(), key=lambda c: not contains(c, Loop))}
+        done = {c: self.emit(c) for c in _loops_first(t)}
         new = t.rebuild(done)
         return apply(new.op, *new.args) if isinstance(new, Apply) and new.op.arity < 0 else new
 

@@ -131,11 +131,11 @@ class _Lowering:
         else:
             lines += self.points(number, grid, instances, descending)
             grid = node(apply("minimum", grid, const(instances))) if instances else grid
-        used = set(find(lines, Parameter))
+        used = dict.fromkeys(find(lines, (Parameter, Physical)))
         return Function(
             self.name,
             tuple(p for p in self._abi_order() if p in used),
-            tuple(find(lines, Physical)),
+            tuple(p for p in used if isinstance(p, Physical)),
             grid,
             tuple(lines),
             num_warps=kernel.warps,

@@ -62,7 +62,8 @@ def name_repeated(function: Function) -> Function:
     Stands last before the ABI: earlier passes see whole expressions.
     Preserves values: only pure expressions move, loads never across a store nor out of a loop or branch.
     """
-    (function,) = rewrite((function,), lambda t: replace(t, body=_named(t.body, t)) if isinstance(t, Helper) else t, Helper)
+    helper = lambda t: replace(t, body=_named(t.body, t)) if isinstance(t, Helper) else t  # noqa: E731
+    (function,) = rewrite((function,), helper, Helper)
     body = _named(function.body, function)
     return replace(function, body=body) if body != function.body else function  # type: ignore[no-any-return]
 

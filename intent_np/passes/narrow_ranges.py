@@ -14,7 +14,7 @@ from typing import Any
 
 from ..rules.affine import Affine, difference
 from ..rules.facts import at_most
-from ..rules.simplify import node, simplify, substitute
+from ..rules.simplify import node, simplify, substitute, substitute_all
 from ..terms.blocked import BLOCKED, Base, BlockedProgram, Loop, Point, Segment, Whole, complete, scoped
 from ..terms.core import arena, children, find, inherit, replace
 from ..terms.dtypes import bool_, index
@@ -118,10 +118,10 @@ class _Narrowing:
             out.append(replace(whole, lo=start, hi=begin, note=f"boundary blocks of {label}"))
         if true_to:
             end = _most(end, begin)
-        effects = tuple(substitute(e, decided) for e in whole.effects)
+        decided_now = substitute_all((*whole.effects, *whole.values), decided)
+        effects, values = decided_now[: len(whole.effects)], decided_now[len(whole.effects) :]
         if any(_strays(t) for t in find(effects, Store)):
             return [replace(whole, lo=start, hi=stop)]  # where no block is whole, and an address hangs on a predicate
-        values = tuple(substitute(v, decided) for v in whole.values)
         out.append(Segment(begin, end, values, effects, f"whole blocks of {label}", decided=True))
         if true_to:
             out.append(replace(whole, lo=end, hi=stop, note=f"boundary blocks of {label}"))
@@ -189,7 +189,7 @@ def false_changes_nothing(p: Any, loop: Loop, whole: Segment) -> bool:
     position = 0
     for combine in loop.combines:
         n = len(combine.dtypes)
-        values = tuple(substitute(v, false) for v in whole.values[position : position + n])
+        values = substitute_all(whole.values[position : position + n], false)
         identities = loop.identities[position : position + n]
         if values != identities:
             state = tuple(Carry(loop.slice, position + i, d, ()) for i, d in enumerate(combine.dtypes))
@@ -210,7 +210,7 @@ def apply_combine(combine: Any, left: tuple[Any, ...], right: tuple[Any, ...]) -
     places: dict[Any, Any] = {}
     for side, values in (("a", left), ("b", right)):
         places |= {Arg(side, i, d): v for i, (d, v) in enumerate(zip(combine.dtypes, values, strict=True))}
-    return tuple(substitute(b, places, everywhere=True) for b in combine.bodies)
+    return substitute_all(combine.bodies, places, everywhere=True)
 
 
 # ---- bounds in whole blocks ----------------------------------------------------------------------------------------

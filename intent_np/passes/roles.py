@@ -117,6 +117,11 @@ def reads_memory(axis: Axis) -> bool:
 
 def axes(roots: Iterable[Any]) -> list[Axis]:
     """Every logical axis below the roots, in first-use order; behind them those that states are said to vary along."""
+    return list(_axes(tuple(roots)))
+
+
+@once
+def _axes(roots: tuple[Any, ...]) -> tuple[Axis, ...]:
     found: dict[Axis, None] = {}
     terms = walk(*roots)
     for t in terms:
@@ -127,7 +132,7 @@ def axes(roots: Iterable[Any]) -> list[Axis]:
         if isinstance(a, Axis):
             found[a] = None
     varied = (a for t in terms if isinstance(t, (Carry, Final)) for a in t.varies)
-    return list(found | dict.fromkeys(a for a in varied if isinstance(a, Axis)))
+    return tuple(found | dict.fromkeys(a for a in varied if isinstance(a, Axis)))
 
 
 def is_resident(axis: Axis, roots: Iterable[Any]) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..rules.simplify import node, substitute
+from ..rules.simplify import node, substitute_all
 from ..terms.blocked import (
     BLOCKED,
     BlockedProgram,
@@ -20,7 +20,7 @@ from ..terms.blocked import (
     Traverse,
     scoped,
 )
-from ..terms.core import children, inherit, named, replace, walk
+from ..terms.core import children, find, holding, inherit, named, replace, walk
 from ..terms.grouped import Last, Sync
 from ..terms.normal import Carry, Final, Load, Proj, Recur, Store
 from ..terms.ordered import in_order
@@ -48,7 +48,7 @@ def _phases(effects: Iterable[Any]) -> dict[Any, int]:
     now = 0
     for e in in_order(effects):
         now = e.number if isinstance(e, Sync) else now
-        for t in walk(e):
+        for t in holding(e, (Sync, Fold, Traverse)):
             inside = max((phase.get(c, 0) for c in children(t)), default=0)
             phase[t] = max(phase.get(t, 0), t.number if isinstance(t, Sync) else inside)
         below = e
@@ -64,7 +64,7 @@ def _results(effects: Iterable[Any]) -> dict[Any, tuple[Any, ...]]:
     found: dict[Any, frozenset[Any]] = {}
     performed: set[Any] = set()
     for e in in_order(effects):
-        for t in walk(e):
+        for t in holding(e, (Final, Fold, Traverse)):
             below = frozenset().union(*(found.get(c, frozenset()) for c in children(t)))
             found[t] = found.get(t, frozenset()) | below | ({t.turn} if isinstance(t, Final) else frozenset())
         inner = e
@@ -121,7 +121,7 @@ def _levels(terms: list[Any], phase: dict[Any, int], needs: dict[Any, frozenset[
     while True:
         new: dict[Any, int] = {}
         for t in terms:
-            below = max((new[c] for c in t.children()), default=0)
+            below = max((new.get(c, 0) for c in t.parts), default=0)
             new[t] = max(below + (t in waits), *(level.get(r, 0) for r in (*waits.get(t, ()), *asked.get(t, ()))), 0)
         if new == level:
             return level
@@ -141,15 +141,15 @@ class _Cohorts:
         self.members: dict[Any, list[Any]] = {}
         self.key: dict[Any, Any] = {}
         roots = tuple(roots)
-        terms = walk(*roots)
+        terms = holding(roots, (Fold, Traverse))
         phase, results, needs = _phases(roots), _results(roots), _needs(roots)
         level = _levels(terms, phase, needs)
         around: dict[Any, dict[Any, None]] = {}
         for e in in_order(roots):
             inner = e
             while isinstance(inner, Traverse):
-                for t in walk(inner.effect):
-                    if isinstance(t, (Fold, Traverse)) and inner.slice in t.needs:
+                for t in find(inner.effect, (Fold, Traverse)):
+                    if inner.slice in t.needs:
                         around.setdefault(t, {})[inner] = None
                 inner = inner.effect
 
@@ -202,8 +202,7 @@ class _Cohorts:
                     carried[r] = named(inherit(r, carry), "before")
                 values, identities = (*values, *totals), (*identities, *starts)
                 combines, lanewise = (*combines, combine), (*lanewise, False)
-            values = tuple(substitute(v, carried) for v in values)
-            effects = tuple(substitute(e, carried) for e in effects)
+            values, effects = substitute_all(values, carried), substitute_all(effects, carried)
         segment = Segment(axis.lo, axis.hi, values, effects)
         loop = Loop(cohort[0].slice, combines, identities, (segment,), lanewise)
         position = 0

@@ -155,7 +155,13 @@ def substitute(t: Any, mapping: Mapping[Any, Any], everywhere: bool = False) -> 
 
     Below a binder, keys that vary along (or need) the bound axis mean another value and stay.
     """
-    return _Substitution(everywhere).run(t, mapping)
+    return substitute_all((t,), mapping, everywhere)[0]
+
+
+def substitute_all(roots: Iterable[Any], mapping: Mapping[Any, Any], everywhere: bool = False) -> tuple[Any, ...]:
+    """Several terms, substituted with what they share."""
+    replaced = _Substitution(everywhere)
+    return tuple([replaced.run(t, mapping) for t in roots])
 
 
 class _Substitution:
@@ -185,11 +191,12 @@ class _Substitution:
             if not any(k & has == k for k in kinds):
                 done[t] = t
                 continue
+            parts: dict[Any, Any] = done
             if bound := self._bound(t, mapping):
                 inner = {k: v for k, v in mapping.items() if k not in bound}
                 parts = Rewritten({c: self.run(c, inner) for c in _own(t)})
-            else:
-                parts = done if type(t) is not Load else Rewritten({c: done[c] for c in _own(t)})
+            elif type(t) is Load:
+                parts = Rewritten({c: done[c] for c in _own(t)})
             new = t.rebuild(parts)  # type: ignore[attr-defined]
             done[t] = t if new is t else inherit(t, node(new))
         return done[root]
@@ -223,5 +230,5 @@ def uses(roots: Iterable[Term]) -> dict[Term, int]:
 
 __all__ = [
     "Combine", "Coord", "Segment", "arena", "binder", "is_op", "node", "simplify", "simplify_all",
-    "substitute", "uses",
+    "substitute", "substitute_all", "uses",
 ]  # fmt: skip

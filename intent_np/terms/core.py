@@ -17,7 +17,7 @@ From it come the constructor, traversal, rewriting, printer and parser (`text.py
 
 Five facts are computed at construction, never stored by hand: `parts` (its direct subterms), `type` (an element type,
 or a tuple of them), `lanes` (the axes along which the value still varies), `needs` (the slices whose loop must be open
-to compute it) and `kinds` (which classes of terms there are in it, one bit each).  Spans and names live beside identity, in the arena.
+to compute it) and `kinds` (which classes of terms are in it, a bit each).  Spans and names live in the arena.
 """
 
 from __future__ import annotations
@@ -323,7 +323,7 @@ def walk(*roots: Term, below: Callable[[Any], Sequence[Any]] = children, keep: b
         else:
             open_.pop()
             emit(t)
-    order.pop()  # the roots are below nothing
+    order.pop()
     if keep and len(order) > LONG:
         orders = arena().orders
         if len(orders) >= LONG:
@@ -343,9 +343,7 @@ def rewrite(roots: Iterable[Any], step: Callable[[Any], Any], of: Any = ()) -> t
     space, bits = arena(), kinds_of(*of) if isinstance(of, tuple) else kinds_of(of)
     for t in walk(*roots, below=children if of is Term else lambda t: t.parts if t.kinds & bits else ()):
         new = t.rebuild(done) if t.kinds & bits else t  # type: ignore[attr-defined]
-        if new is not t or isinstance(t, of):
-            new = step(new)
-        done[t] = new
+        done[t] = new = step(new) if new is not t or isinstance(t, of) else t
         if new is not t:
             inherit(t, new, space)
     return tuple(done[r] for r in roots)
@@ -373,8 +371,8 @@ def contains(root: Term, *classes: type) -> bool:
     return bool(root.kinds & kinds_of(*classes))
 
 
-def find(root: Term | Iterable[Term], cls: Any) -> Iterator[Any]:
-    """The subterms of class `cls` (or of one of several), each once, children first."""
+def holding(root: Term | Iterable[Term], cls: Any) -> list[Any]:
+    """The subterms that have a term of class `cls` (or of one of several) in them, each once, children first."""
     bits = kinds_of(*cls) if isinstance(cls, tuple) else kinds_of(cls)
     seen: set[Term] = set()
     found: list[Term] = []
@@ -382,15 +380,19 @@ def find(root: Term | Iterable[Term], cls: Any) -> Iterator[Any]:
     while open_:
         t, rest = open_[-1]
         for part in rest:
-            if part.kinds & bits and part not in seen:  # what has none of them in it is left out
+            if part.kinds & bits and part not in seen:
                 seen.add(part)
                 open_.append((part, iter(part.parts)))
                 break
         else:
             open_.pop()
-            if isinstance(t, cls):
-                found.append(t)
-    return iter(found)
+            found.append(t)
+    return found[:-1]  # the roots are below nothing
+
+
+def find(root: Term | Iterable[Term], cls: Any) -> Iterator[Any]:
+    """The subterms of class `cls` (or of one of several), each once, children first."""
+    return iter([t for t in holding(root, cls) if isinstance(t, cls)])
 
 
 def attribute_name(v: object) -> str:

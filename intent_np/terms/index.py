@@ -189,13 +189,13 @@ def apply(op: str | Op, *args: Value) -> Value:
 
 
 def _connective(op: Op, args: tuple[Value, ...]) -> Value:
-    for p in _operands(op, args):
+    operands, unit = _operands(op, args), op.name == "and"
+    for p in operands:
         if p.type is not bool_:
             raise TypeError(f"{op.name} does not take {p.type}")
-    unit = op.name == "and"
     if any(isinstance(p, Const) and p.value is not unit for p in args):
         return Const(not unit, bool_)
-    ordered = tuple(p for p in _operands(op, args) if not isinstance(p, Const))
+    ordered = tuple(p for p in operands if not isinstance(p, Const))
     return Apply(op, ordered) if len(ordered) > 1 else ordered[0] if ordered else Const(unit, bool_)
 
 

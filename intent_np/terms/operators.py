@@ -7,6 +7,7 @@ spelling in `backends/triton`; a test checks that both cover this table.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from .dtypes import DType, bool_
 
@@ -110,6 +111,7 @@ _TABLE = (
 OPERATORS: dict[str, Op] = {op.name: op for op in _TABLE}
 
 
+@cache
 def result_dtype(op: Op, operands: tuple[DType, ...]) -> DType:
     """The dtype of `op` on operands of these dtypes; `TypeError` says what is wrong."""
     if op.arity >= 0 and len(operands) != op.arity or op.arity < 0 and len(operands) < 2:
