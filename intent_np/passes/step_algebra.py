@@ -16,7 +16,7 @@ from ..rules.simplify import node
 from ..terms.blocked import BLOCKED, BlockedProgram, Loop
 from ..terms.core import inherit, named, replace, rewrite
 from ..terms.dtypes import f32
-from ..terms.index import Cast, Const, Value, add, apply, const, is_const, is_op, mul, representable, sub
+from ..terms.index import Apply, Cast, Const, Value, add, apply, const, is_const, is_op, mul, representable, sub
 from ..terms.normal import Combine, Contract, Reduce, builtin_name
 from .base import nanopass
 from .online import finite_stand_in, rescaling
@@ -43,7 +43,7 @@ def scale_out_of_maximum(program: BlockedProgram) -> BlockedProgram:
             return node(mul(*bare))
         return node(t)
 
-    return rewrite((program,), step, Reduce)[0]  # type: ignore[no-any-return]
+    return rewrite((program,), step, (Reduce, Apply))[0]  # type: ignore[no-any-return]
 
 
 def _without_factor(v: Any) -> tuple[Value, Const] | None:
