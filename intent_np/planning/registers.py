@@ -62,8 +62,9 @@ def _loop(search: Search, nodes: list[Node], body: int, point: Point) -> float:
     for n in nodes:
         share = lambda d: point.fragment(d) / point.threads  # noqa: E731
         match n.op, n.literals:
-            case "XFold", (_, _, d, place) if place == body:
+            case "XFold", (combine, axis, d, place) if place == body:
                 fragments += share(d)
+                meets = meets or len(search.s.combines[combine, axis].values) > 1  # it is combined in each iteration
             case "XTop" | "XScan", (*_, d, place) if place == body:
                 fragments, meets = fragments + share(d), True
             case "XHold", (*_, place) if place == body:

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 from ..passes.blocks import LARGEST, power_of_two
 from ..passes.choose_launch import Facts, warps
-from ..terms.core import walk
-from ..terms.index import Apply
+from ..terms.combines import Arg
+from ..terms.core import find, walk
+from ..terms.index import Apply, Const
 from ..terms.normal import Contract, Load, Part, Reduce, Region
 from .machine import (
     AGAIN,
@@ -164,12 +165,22 @@ class Point:
         sliced = isinstance(t.axis, Part)
         return bool(d & varies & looped) and (sliced or not looped >> self.s.problem.bit[t.axis] & 1)  # type: ignore[index]
 
-    def combining(self, combine: str, axis: int) -> float:
-        """Instructions of a lane to combine two members."""
+    def combining(self, combine: str, axis: int, whole: bool = False) -> float:
+        """Instructions of a lane to combine two members; of `whole` blocks, whose members are all there, what follows
+        from constant components (how many there are) is computed when it is compiled."""
         if combine in self.costs["issue"]:
             return self.issue(combine)
-        bodies = self.s.combines[combine, axis].combine.bodies
-        return sum(self.issue(x.op.name) for x in walk(*bodies) if isinstance(x, Apply))
+        by = self.s.combines[combine, axis]
+        bodies = by.combine.bodies
+        known = {i for i, t in enumerate(by.values) if isinstance(t, Const)} if whole else set()
+        while lost := {i for i in known if not _follows(bodies[i], known)}:
+            known -= lost
+        return sum(self.issue(x.op.name) for x in walk(*bodies) if isinstance(x, Apply) and not _follows(x, known))
+
+
+def _follows(t: Any, known: set[int]) -> bool:
+    """Whether a value is made of components that are known alone."""
+    return all(a.position in known for a in find(t, Arg))
 
 
 def _leaf(p: Point, w: Work, leaf: int, place: int) -> None:
@@ -238,7 +249,7 @@ def _fold(p: Point, w: Work, combine: str, axis: int, d: int, body: int) -> None
     if _product(p, w, combine, axis, d, body):
         return
     each = p.combining(combine, axis)
-    w[ISSUE] = p.lanes(d, body) * each
+    w[ISSUE] = p.lanes(d, body) * p.combining(combine, axis, whole=True)
     around = p.paths[body][:-1]
     alone = len(p.s.combines[combine, axis].values) == 1  # what has several components is combined in each iteration
     _across(p, w, p.instances * math.prod(p.trips[a] for a, _ in around) if alone else p.iterations(body), each)
