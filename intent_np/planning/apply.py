@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from ..passes.lower_buffers import row_major
 from ..passes.online import region
-from ..passes.roles import in_index_order
+from ..passes.roles import STRUCTURED, in_index_order
 from ..rules.simplify import node, substitute
-from ..terms.core import arena, children, find, inherit, named, replace, rewrite
+from ..terms.core import arena, children, contains, find, inherit, named, replace, rewrite
 from ..terms.dtypes import dtype
 from ..terms.grouped import Group, Sync
 from ..terms.index import Cast, Const, Value, apply, sub
@@ -31,12 +31,14 @@ from ..terms.normal import (
     Scan,
     Store,
     Turn,
+    Update,
     View,
 )
 from ..terms.plan import (
     Behind,
     Computed,
     Execution,
+    Gathered,
     Held,
     Kept,
     Peak,
@@ -111,6 +113,8 @@ class _Extracted:
         match n.op, n.literals:
             case "XLeaf", (leaf, p):
                 return Taken(self.s.leaves[leaf], self.walks[p])
+            case "XUn", (op, _, p) if op.startswith("load "):
+                return Gathered(self.s.gathers[int(op.removeprefix("load "))], tuple(below), self.walks[p])
             case (("XUn" | "XBin" | "XTri"), (op, _, p)):
                 return Computed(op, tuple(below), self.walks[p])
             case "XHold", (name, axis, _, p):
@@ -279,12 +283,14 @@ class _Applied:
 
     def _stored(self, e: Any) -> Any:
         place = self.layout.stored[e, ""].place
-        index = tuple(self.at(i, place) for i in e.index)
-        valid = None if e.valid is None else self.at(e.valid, place)
+        values = iter(self._values(e))
+        operands = tuple(next(values) for _ in (e.operands if isinstance(e, Update) else (e.value,)))
+        where = lambda v: next(values) if contains(v, *STRUCTURED) else self.at(v, place)  # noqa: E731
+        index = tuple(where(i) for i in e.index)
+        valid = None if e.valid is None else where(e.valid)
         if isinstance(e, Store):
-            return inherit(e, Store(e.view, index, self._values(e)[0], valid, e.again))
+            return inherit(e, Store(e.view, index, operands[0], valid, e.again))
         over = tuple(self.copy(a, place) if a in self.role else a for a in e.over)
-        operands = tuple(self._values(e)[: len(e.operands)])
         turn = None if e.turn is None else self.at(e.turn, None)
         return inherit(e, replace(e, index=index, operands=operands, over=over, valid=valid, turn=turn))
 
@@ -317,6 +323,11 @@ class _Applied:
             case Computed():
                 operands = tuple(self.done[x] for x in t.operands)
                 return self.origin.made(t.op, operands, node(operated(t.op, operands)))
+            case Gathered(by=Load() as by):
+                where = tuple(self.done[x] for x in _several(t.operands))
+                rank = len(by.index)
+                valid = where[rank] if len(where) > rank else None
+                return self.origin.made(kind(by), where, node(replace(by, index=where[:rank], valid=valid)))
             case Held() | Summed() | Scanned():
                 return self._reduced(t.by, t.operands, t.place)
             case Peak() if t in self.members:

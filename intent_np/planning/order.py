@@ -17,7 +17,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..passes.dependences import disjoint
-from ..terms.core import find
+from ..passes.roles import STRUCTURED
+from ..terms.core import contains, find
 from ..terms.grouped import Group, Sync
 from ..terms.index import Value
 from ..terms.normal import Final, Load, Recur, Region, Store, Turn, Update
@@ -26,7 +27,8 @@ from ..terms.ordered import evaluated
 
 class Statement(NamedTuple):
     """What is performed of values: a store, an update, or the states of an ordered loop, which start (`from`) or become
-    (`yielding`) these."""
+    (`yielding`) these.  What of its address depends on reductions is one of the values, behind what is stored; the rest
+    is taken as it is."""
 
     effect: Any
     part: str
@@ -35,10 +37,12 @@ class Statement(NamedTuple):
 
     @property
     def address(self) -> tuple[Value, ...]:
-        """What says where it stores, and whether."""
-        if self.part:
-            return ()
-        return (*self.effect.index, *((self.effect.valid,) if self.effect.valid is not None else ()))
+        """What says where it stores, and whether, and depends on no reduction."""
+        return () if self.part else tuple(v for v in _addressed(self.effect) if not contains(v, *STRUCTURED))
+
+
+def _addressed(e: Any) -> list[Value]:
+    return [*e.index, *([] if e.valid is None else [e.valid])]
 
 
 class Body(NamedTuple):
@@ -97,7 +101,8 @@ class Order:
                 fresh = True
             else:
                 values = e.operands if isinstance(e, Update) else (e.value,)
-                self.statements.append(Statement(e, "", values, slot()))
+                found = (v for v in _addressed(e) if contains(v, *STRUCTURED))
+                self.statements.append(Statement(e, "", (*values, *found), slot()))
         if yields is not None and yields.states:
             self.statements.append(Statement(yields, "yielding", yields.yields, slot()))
         return Body(parts)

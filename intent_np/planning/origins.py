@@ -7,7 +7,7 @@ from typing import Any
 from ..terms.core import inherit, walk
 from ..terms.grouped import Group
 from ..terms.index import Apply, Cast
-from ..terms.normal import Contract, Proj, Reduce, Scan
+from ..terms.normal import Contract, Load, Proj, Reduce, Scan
 
 
 class Origins:
@@ -28,6 +28,8 @@ class Origins:
                     self.known[f"cast {t.dtype} {t.mode}", (t.value,)] = t
                 case Proj():
                     self.known[f"proj {t.position}", (t.value,)] = t
+                case Load():
+                    self.known[kind(t), (*t.index, *(() if t.valid is None else (t.valid,)))] = t
                 case Reduce() | Scan():
                     self.known[kind(t), t.values] = t
                 case Contract():
@@ -51,7 +53,9 @@ class Origins:
 
 
 def kind(by: Any) -> Any:
-    """What a reduction, a scan or a contraction is, whatever its operands are."""
+    """What a load, a reduction, a scan or a contraction is, whatever its operands are."""
+    if isinstance(by, Load):
+        return by.view, by.fill, by.after
     if isinstance(by, Contract):
         return by.axis, by.acc
     return type(by), by.axis, by.combine, by.identities, getattr(by, "reverse", False)

@@ -170,13 +170,9 @@ class Problem:
         for a in {*self.carried, *self.asked}:
             if a not in g.workset and (a.needs or a in self.folded or (extent_bound(a) or LARGEST + 1) > LARGEST):
                 raise Unserved("a loop of it carries, or asks for, what no fragment holds")
-        for e in self.stores:
-            where = (*e.index, *((e.valid,) if e.valid is not None else ()))
-            if contains_any(where, *STRUCTURED):
-                raise Unserved("an address of it depends on a reduction")
         for t in find(g.effects, Load):
-            if contains_any((*t.index, *((t.valid,) if t.valid is not None else ())), *STRUCTURED):
-                raise Unserved("an address of it depends on a reduction")
+            if contains_any(operands(t), *STRUCTURED) and t.view.names & self.order.changed:
+                raise Unserved("an address into what it changes depends on a reduction")
         if len(walk(*g.effects)) > self.limits.values:
             raise Unserved(f"it has more than {self.limits.values} values")
 

@@ -36,6 +36,7 @@ class Saturated(NamedTuple):
     leaves:      values that are taken as they are, and summaries of slices
     lanes:       the axes along which each of them varies, as bits
     inside:      the loads of each summary, which a loop makes once for it and for others
+    gathers:     loads whose addresses depend on reductions
     addresses:   the loads that each statement makes to know where it stores, or whether
     candidates:  values that may be kept in memory
     combines:    a reduction for each name in the e-graph and axis
@@ -47,6 +48,7 @@ class Saturated(NamedTuple):
     leaves: list[Value]
     lanes: list[int]
     inside: dict[int, list[int]]
+    gathers: list[Load]
     addresses: list[list[int]]
     candidates: list[Value]
     combines: dict[tuple[str, int], Any]
@@ -71,7 +73,15 @@ def saturate(problem: Problem, permissions: Iterable[str], keep: bool = False) -
         nodes = _executed(loader.actions, schedule)
     if len(nodes) > problem.limits.nodes:
         raise Unserved(f"it has more than {problem.limits.nodes} e-nodes")
-    known = loader.leaves, loader.lanes, loader.inside, loader.addresses, loader.candidates, loader.combines
+    known = (
+        loader.leaves,
+        loader.lanes,
+        loader.inside,
+        loader.gathers,
+        loader.addresses,
+        loader.candidates,
+        loader.combines,
+    )
     return Saturated(problem, decoded(nodes, _alike_places(loader.frames)), loader.frames, *known)
 
 
@@ -164,6 +174,7 @@ class _Loader:
         self.leaves: list[Value] = []
         self.lanes: list[int] = []
         self.inside: dict[int, list[int]] = {}
+        self.gathers: list[Load] = []
         self.addresses: list[list[int]] = []
         self.candidates: list[Value] = []
         self.combines: dict[tuple[str, int], Any] = {}
@@ -207,6 +218,10 @@ class _Loader:
             return (kind, self._combine(t), axis, reduce(lambda a, b: ("Bin", "with", a, b), values))
         if isinstance(t, Cast):
             return ("Un", f"cast {t.dtype} {t.mode}", self.names[t.value])
+        if isinstance(t, Load):
+            self.gathers.append(t)
+            places: list[Any] = [self.names[x] for x in operands(t)]
+            return ("Un", f"load {len(self.gathers) - 1}", reduce(lambda a, b: ("Bin", "with", a, b), places))
         if isinstance(t, Proj):
             return ("Un", f"proj {t.position}", self.names[t.value])
         return self._applied(t)

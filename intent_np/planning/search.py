@@ -70,6 +70,9 @@ class Search:
         if n.op == "XLeaf":
             leaf, place = n.literals
             key = self._taken((leaf, *self.s.reads(leaf)), place)
+        if n.op == "XUn" and n.literals[0].startswith("load "):
+            op, d, _ = n.literals
+            key += _visit(self.s.gathers[int(op.removeprefix("load "))], d)
         if n.op == "XStore":
             key += self._taken(self.s.addresses[n.literals[0]], n.literals[1])
         if (body := self._product(n)) is not None:
@@ -88,9 +91,7 @@ class Search:
         for i in dict.fromkeys(leaves):
             t, d = self.s.leaves[i], self.s.lanes[i]
             key.append((Item("XLeaf", (i, self._home(d, place))), ()))
-            if isinstance(t, Load):
-                key.append((Item("touch", (t.view.name, d, t.type.bytes)), ()))  # type: ignore[union-attr]
-                key.append((Item("arrival", (d,)), ()))
+            key += _visit(t, d) if isinstance(t, Load) else []
         return key
 
     def _product(self, n: Node) -> int | None:
@@ -189,6 +190,11 @@ class Search:
                 kinds.setdefault(_kind(n, self.classes), []).append((c, i))
                 single.append([(c, i)])
         return [m for m in kinds.values() if len(m) > 1] + single
+
+
+def _visit(t: Load, d: int) -> list[tuple[Item, tuple[int, ...]]]:
+    """The first visit of what a load reads."""
+    return [(Item("touch", (t.view.name, d, t.type.bytes)), ()), (Item("arrival", (d,)), ())]  # type: ignore[union-attr]
 
 
 def _together(count: int, options: Sequence[Option]) -> list[list[int]]:

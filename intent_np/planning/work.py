@@ -186,15 +186,19 @@ def _follows(t: Any, known: set[int]) -> bool:
 def _leaf(p: Point, w: Work, leaf: int, place: int) -> None:
     t, d = p.s.leaves[leaf], p.s.lanes[leaf]
     if isinstance(t, Load):
-        size = t.type.bytes  # type: ignore[union-attr]
-        w[NEAR] = p.runs(d, place) * max(p.fragment(d) * size, SECTOR)
-        w[AGAIN] = p.once(d) * size if d & p.space else 0  # what all read stays in the cache
-        w[ISSUE] = p.lanes(d, place) * p.issue("load")
+        _load(p, w, t, d, place)
     elif isinstance(t, Region):
         _summary(p, w, t, place)
     elif d:
         steps = sum(isinstance(x, (Apply, Load)) for x in walk(t))
         w[ISSUE] = p.lanes(d, place) * p.issue("coordinate") * steps
+
+
+def _load(p: Point, w: Work, t: Load, d: int, place: int) -> None:
+    size = t.type.bytes  # type: ignore[union-attr]
+    w[NEAR] = p.runs(d, place) * max(p.fragment(d) * size, SECTOR)
+    w[AGAIN] = p.once(d) * size if d & p.space else 0  # what all read stays in the cache
+    w[ISSUE] = p.lanes(d, place) * p.issue("load")
 
 
 def _summary(p: Point, w: Work, t: Region, place: int) -> None:
@@ -224,6 +228,9 @@ def _arrival(p: Point, w: Work, d: int) -> None:
 
 
 def _pointwise(p: Point, w: Work, op: str, d: int, place: int) -> None:
+    if op.startswith("load "):
+        _load(p, w, p.s.gathers[int(op.removeprefix("load "))], d, place)
+        return
     name, n = op.partition(" ")[0], p.lanes(d, place)
     w[ISSUE] += n * p.issue(name)
     w[SPECIAL] += n * p.costs["special"].get(name, 0)

@@ -93,6 +93,16 @@ class Computed(Execution):
 
 
 @term
+class Gathered(Execution):
+    """What the load `by` reads at an address that is computed; behind the coordinates stands what is valid."""
+
+    by: Value
+    operands: tuple[Execution, ...]
+    place: Place | None = None
+    syntax = "gathered {by} of ({operands}){ at |place|}"
+
+
+@term
 class Held(Execution):
     """The reduction `by` of operands over its axis, all of which is in a fragment."""
 
@@ -276,5 +286,8 @@ def find_direct(t: Any) -> list[Any]:
 
 PLAN = NORMAL.extend(
     "plan", root=Plan, remove=(Program,), about=__doc__ or "", rules=(in_place, roles_fit),
-    add=(Sync, Role, Walk, Behind, Taken, Computed, Held, Scanned, Summed, Peak, Weighed, Kept, Read, Stored, Plan),
+    add=(
+        Sync, Role, Walk, Behind, Taken, Computed, Gathered, Held, Scanned, Summed, Peak, Weighed, Kept, Read, Stored,
+        Plan,
+    ),
 )  # fmt: skip

@@ -102,8 +102,8 @@ def priced(search: Search, point: Point, pick: Pick) -> Counts:
             case "XStore", (number, place) if not (statement := search.s.problem.statements[number]).part:
                 turns = sum(1 << a for a, _ in point.paths[place] if search.s.problem.ordered >> a & 1)
                 name, d = "store", search.s.problem.bits(statement.effect) | turns
-            case "XUn", (op, d, place) if op in COUNTED:
-                name = op
+            case "XUn", (op, d, place) if op in COUNTED or op.startswith("load "):
+                name = op.partition(" ")[0]
             case "weights", (axis, d, place):
                 name, rows = "exp", point.fragment(d & ~(1 << axis))
                 if rows > 1:  # sums are rescaled row by row

@@ -284,6 +284,32 @@ def eliminated(a: I.InOut[I.f32, ("N", "N")]):
         a[j, :] = a[j, :] - I.reduce.sum(a[:, :], axis=0)
 
 
+@intent.kernel
+def compacted(x: I.In[I.f32, ("M", "N")], y: I.InOut[I.f32, ("M", "N")], count: I.Out[I.i64, ("M",)]):
+    """What is above the mean first, then the rest: places that depend on a scan and on reductions."""
+    for row in I.parallel(I.domain(0, x.shape[0])):
+        value = x[row, :]
+        above = value > I.reduce.sum(value, axis=0) / I.cast(x.shape[1], I.f32)
+        number = I.cast(above, I.i64)
+        place = I.cumsum(number, axis=0) - number
+        found = I.reduce.sum(number, axis=0)
+        rest = found + I.cast(I.indices(I.domain(0, x.shape[1])), I.i64) - place
+        where = I.assume_in_bounds(I.select(above, place, rest), y, axis=1)
+        I.scatter_unique(y, index=(row, I.assume_unique(where)), value=I.tanh(value))
+        count[row] = found
+
+
+@intent.kernel
+def looked_up(x: I.In[I.f32, ("M", "N")], table: I.In[I.f32, ("K", "N")], y: I.Out[I.f32, ("M", "N")]):
+    """The row of a table that a reduction says, under a condition that another one says."""
+    for row in I.parallel(I.domain(0, x.shape[0])):
+        weight = I.exp(x[row, :] - I.reduce.max(x[row, :], axis=0))
+        level = I.cast(I.reduce.sum(weight, axis=0), I.index)
+        inside = level >= 0 and level < table.shape[0]
+        known = I.gather(table, (level, slice(None)), valid=inside, fill=0)
+        y[row, :] = weight * known
+
+
 class Case(NamedTuple):
     """A kernel, extents to run it at, and what it is compiled with; the class bounds the extents in `bound`.
     Results are `within` a tolerance, if it is not that of their dtype."""
@@ -319,6 +345,9 @@ CASES = {
     "weighed_steps": Case(weighed_steps, {"M": 2, "N": 40, "T": 3}),
     "staged": Case(staged, {"M": 2, "N": 40}),
     "scattered": Case(scattered, {"M": 2, "N": 40}),
+    "picked": Case(picked, {"M": 3, "N": 70}),
+    "compacted": Case(compacted, {"M": 3, "N": 40}, "strict"),
+    "looked_up": Case(looked_up, {"M": 3, "N": 40, "K": 12}, "strict"),
     "jagged": Case(jagged, {"T": 40, "N": 3, "G": 3, "G + 1": 4}),
 }
 
