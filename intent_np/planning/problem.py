@@ -182,9 +182,11 @@ class Problem:
     # ---- roles
 
     def frames(self) -> list[tuple[str, ...]]:
-        """Every way to give each axis a role, in a fixed order; fragments that no instance could hold left out."""
-        options = [self._roles(i, a) for i, a in enumerate(self.axes)]
-        return [f for f in product(*options) if self._fits(f)]
+        """Every way to give each axis a role, in a fixed order; fragments that no instance could hold left out.  Held
+        axes fit a fragment all together, or at least those that some value has together."""
+        every = list(product(*(self._roles(i, a) for i, a in enumerate(self.axes))))
+        all_ = {(1 << len(self.axes)) - 1: 1}
+        return [f for f in every if self._fits(f, all_)] or [f for f in every if self._fits(f, self.together)]
 
     def _roles(self, i: int, a: Axis) -> list[str]:
         if a in self.group.workset:
@@ -215,8 +217,9 @@ class Problem:
         """Members that a fragment must have room for to hold the axis."""
         return extent_bound(self.axes[i]) or self.extents[i]
 
-    def _fits(self, frame: tuple[str, ...]) -> bool:
-        return prod(power_of_two(self.bound(i)) for i, r in enumerate(frame) if r == "whole") <= LARGEST
+    def _fits(self, frame: tuple[str, ...], together: Mapping[int, int]) -> bool:
+        size = {1 << i: power_of_two(self.bound(i)) for i, r in enumerate(frame) if r == "whole"}
+        return all(n * prod(m for b, m in size.items() if d & b) <= LARGEST for d, n in together.items())
 
     # ---- extents
 
