@@ -58,8 +58,10 @@ def fragments(group: Group, sizes: Mapping[str, int], names: set[str], turns: bo
     together = held_together(group)
     owners = {b: None for a in every for b in sorted(a.lo.lanes | a.hi.lanes, key=lambda b: b.digest)}
     owners |= dict.fromkeys(_ending_apart(group))
-    if any(b not in group.workset for b in owners):
-        raise error("E708", construct="a domain whose bounds vary along an axis that instances do not own")
+    if apart := {b for b in owners if b not in group.workset}:
+        where = (_span(e) for e in group.effects if any(apart & (a.lo.lanes | a.hi.lanes) for a in axes((e,))))
+        what = "a domain whose bounds vary along an axis that instances do not own"
+        raise error("E708", next(where, None), construct=what)
     points = {Coord(b): Coord(Point(b)) for b in owners}  # type: ignore[arg-type]
     directions: dict[Any, set[bool]] = {}
     for t in find(group.effects, Scan):
@@ -102,8 +104,8 @@ def _ending_apart(group: Group) -> list[Any]:
     return list(found)
 
 
-def _span(r: Recur) -> Any:
-    return next(iter(arena().spans.get(r, ())), None)
+def _span(t: Any) -> Any:
+    return next(iter(arena().spans.get(t, ())), None)
 
 
 def _at(a: Axis, points: Mapping[Any, Any]) -> Axis:

@@ -114,7 +114,9 @@ class Values(Naming):
             case Coord() | Base():
                 return self._coordinate(t)
             case Found():
-                raise refused(t.update, "what an atomic access found, in another traversal than its own")
+                what = "what an atomic access found, in another traversal than its own"
+                how = "store it into an I.buffer of a known extent behind the access, and read that"
+                raise refused(t.update, what, how)
             case Proj() if isinstance(t.value, Loop):
                 self.loop(t.value)
                 return self.home(t.value).done[t.value][t.position]

@@ -34,17 +34,20 @@ from ..terms.ordered import Rewritten, evaluated
 from .base import nanopass
 from .blocks import block_extents
 from .groups import groups
+from .keep_found import keep_found
 from .put_aside import Ahead, key, rebuilt, statements
 from .roles import axes, in_index_order
 
 
 @nanopass(NORMAL, NORMAL, needed="keeps the prefixes that no loop carries")
 def keep_prefixes(program: Program) -> Program:
-    """Keep prefixes in memory where the loop over the blocks of their axis can't carry them.
+    """Keep prefixes in memory where the loop over the blocks of their axis can't carry them, and what accesses found
+    where another loop asks for it.
 
     Behind `bind_class`, which knows what a fragment holds whole, and in front of grouping as all that stores.
-    Preserves every prefix.
+    Preserves every prefix, and all that was found.
     """
+    program = keep_found(program)
     while any(True for _ in find(program.effects, Scan)):
         chosen = _chosen(program)
         new = _Keeping(program, chosen).program() if chosen else program

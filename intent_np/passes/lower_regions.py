@@ -200,6 +200,6 @@ class RegionLowering:
                     same[d] = other
 
 
-def refused(v: Any, construct: str) -> Exception:
+def refused(v: Any, construct: str, fix: str = "") -> Exception:
     """E708 at the author's line."""
-    return error("E708", next(iter(arena().spans.get(v, ())), None), construct=construct)
+    return error("E708", next(iter(arena().spans.get(v, ())), None), construct=construct, fix=fix)

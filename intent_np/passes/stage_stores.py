@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..rules.bounds import end
 from ..rules.simplify import node
 from ..terms.blocked import Slice
 from ..terms.core import find, inherit, replace, walk
@@ -20,8 +19,9 @@ from .base import nanopass
 from .blocks import fragments
 from .dependences import apart_now
 from .groups import groups
-from .lower_buffers import extent, visible, workspace
+from .lower_buffers import extent, workspace
 from .order_updates import changing
+from .put_aside import certain, span, spans
 from .roles import STRUCTURED, in_index_order
 from .scopes import told_apart
 
@@ -84,6 +84,7 @@ class _Staging:
         self.before, self.late = program, late
         self.taken = {t.name for t in program.parameters} | {v.name for v in find(program, View)}  # type: ignore[attr-defined]
         self.made: list[View] = []
+        self.spans = spans(*certain(program.effects))
         self.first: dict[Any, list[Store]] = {}  # what comes in front of a statement
 
     def program(self) -> Program:
@@ -107,9 +108,9 @@ class _Staging:
         shape: list[Value] = []
         at: list[Value] = []
         for a in in_index_order(e):
-            lo, hi = (b if visible(b) else end(b, last) for b, last in ((a.lo, False), (a.hi, True)))
-            if not (visible(lo) and visible(hi)):
+            if (spread := span(a, self.spans)) is None:
                 return e
+            lo, hi = spread
             shape.append(extent(lo, hi))
             at.append(node(sub(Coord(a), lo)))
         deciding = evaluated(*e.index, *((e.valid,) if e.valid is not None else ()))

@@ -143,8 +143,8 @@ class _Stepping(Ahead):
     def statement(self, e: Any, turn: Turn | None) -> list[Any]:
         needs = self.needs.get(key(e), _Needs())
         b = _outermost(needs.apart)
-        if b in in_index_order(e) and needs.decided is None and e not in self.asked and not _overtakes(e, b):
-            made = self._stepped(e, b, turn)
+        if b in in_index_order(e) and needs.decided is None and e not in self.asked:
+            made = self._read_first(e) if _overtakes(e, b) else self._stepped(e, b, turn)
             if made is not None:
                 return made
         return super().statement(e, turn)
@@ -170,6 +170,17 @@ class _Stepping(Ahead):
                     front.append(kept[0])
                     done[t] = kept[1]
         return rebuilt(root, done) if done else root
+
+    def _read_first(self, e: Any) -> list[Any] | None:
+        """A store whose members read what others replace, in two: they are all computed before any is stored."""
+        new = rebuilt(e, self.done)
+        decided = [*e.index, *((e.valid,) if e.valid is not None else ())]  # where it is stored is no value
+        if not isinstance(e, Store) or any(
+            isinstance(t, Load) and t.view.names & e.view.names for t in evaluated(*decided)
+        ):
+            return None
+        kept = self.memory.aside(new.value, "ahead")
+        return None if kept is None else [kept[0], inherit(e, replace(new, value=kept[1]))]
 
     # ---- one member after the other
 

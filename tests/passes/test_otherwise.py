@@ -241,6 +241,31 @@ def found_and_combined(
     t[()] = n
 
 
+@intent.kernel
+def found_behind(x: I.In[I.i32, ("M",)], at: I.In[I.i32, ("G + 1",)], y: I.InOut[I.i32, ("M",)]):
+    """What the first accesses of all members found decides on the second ones, by way of a loop, too."""
+    G, M = at.shape[0] - 1, x.shape[0]
+    rows = I.ragged(I.domain(0, G), I.domain(0, M), at)
+    for g in I.parallel(I.domain(0, G)):
+        for t in I.parallel(rows[g]):
+            old = I.atomic.add(y, index=(t,), value=x[t])
+            n = old + 5
+            for _ in range(3):
+                n = n + x[t] * old
+            if old > 3:
+                I.atomic.max(y, index=(t,), value=n)
+
+
+@intent.kernel
+def turned_rows(x: I.In[I.i32, ("M",)], at: I.In[I.i32, ("G + 1",)], y: I.InOut[I.i32, ("M",)]):
+    """Rows in place, which nothing known keeps apart from each other."""
+    G, M = at.shape[0] - 1, x.shape[0]
+    rows = I.ragged(I.domain(0, G), I.domain(0, M), at)
+    for g in I.parallel(I.domain(0, G)):
+        y[rows[g]] = x[rows[g]] * 3
+        y[rows[g]] = I.flip(y[rows[g]], 0) + y[rows[g]]
+
+
 def some(*shape: int, dtype: Any = np.int32, low: int = -3, high: int = 9) -> Any:
     return RNG.integers(low, high, shape).astype(dtype)
 
@@ -259,6 +284,8 @@ KERNELS: dict[Any, dict[str, Any]] = {
     until_high: {"x": some(90), "y": some(90), "often": some(), "s": some(90)},
     until_turned: {"x": index(4, 70), "y": some(4)},
     found_and_combined: {"at": index(3, 90), "z": some(7), "y": some(3, 90), "s": some(3), "b": index(90), "t": some()},
+    found_behind: {"x": some(50), "at": np.int32([0, 3, 3, 20, 21, 50]), "y": some(50)},
+    turned_rows: {"x": some(50), "at": np.int32([0, 3, 3, 20, 21, 50]), "y": some(50)},
     found_elsewhere: {
         "at": index(90), "z": some(7), "y": some(90), "s": some(), "c": some(90, dtype=np.uint32, low=0),
         "won": np.zeros(90, bool),

@@ -13,6 +13,7 @@ from . import compressed, functions, layout, pointwise, regions, structured, tog
 from .algebra import algebra
 from .choices import Choices, seeded
 from .statements import perform
+from .wholes import wholes
 from .writer import Block, Extent, Writer, indented
 
 PRODUCTIONS = (compressed, functions, layout, pointwise, regions, structured, together)
@@ -25,6 +26,7 @@ class Config:
     dtypes:      element types, as often as they are named
     statements:  at most so many at the level of the kernel
     algebra:     so many of a hundred kernels end with operators that meet the same operands again (`algebra.py`)
+    wholes:      so many end with what takes a loop or memory where none is written (`wholes.py`)
     fuel:        how deep values are
     most:        productions of a kernel, after which only what is there already is used
     """
@@ -35,6 +37,7 @@ class Config:
     )  # fmt: skip
     statements: int = 3
     algebra: int = 60
+    wholes: int = 6
     fuel: int = 4
     most: int = 45
 
@@ -73,6 +76,9 @@ def written(choices: Choices, config: Config) -> tuple[str, Counter[str]]:
         body.names = []
     if choices.chance(config.algebra):
         algebra(body)
+    if choices.chance(config.wholes):  # last, so that the kernels of other seeds stay what they were
+        w.busy = set()
+        wholes(body)
     return text_of(w, body), w.used
 
 
