@@ -20,7 +20,8 @@ from intent_np.planning.problem import Limits
 from intent_np.planning.search import Search
 from intent_np.target import SM_90
 from intent_np.terms.core import Arena, find
-from intent_np.terms.normal import Axis, View
+from intent_np.terms.grouped import GROUPED, Sync
+from intent_np.terms.normal import Axis, Load, Recur, View
 from kernels.losses import fused_linear_cross_entropy
 
 from .rows import (
@@ -34,6 +35,7 @@ from .rows import (
     published,
     small_point,
     softmax,
+    weighed_steps,
 )
 
 LONG = {"M": 512, "N": 131072}
@@ -96,6 +98,17 @@ def test_what_no_iteration_changes_is_kept_in_front_of_an_ordered_loop(monkeypat
     assert "t@4/n@2; keeps tanh by n@2" in chosen(iterated, sizes)
     with_costs(monkeypatch, memory=machine.costs()["memory"] / 64, l2=machine.costs()["l2"] / 64)
     assert "keeps" not in chosen(iterated, {**sizes, "T": 1})
+
+
+def test_an_iteration_overwrites_what_it_keeps_behind_a_sync() -> None:
+    with Arena():
+        program = choose_plan(grouped(weighed_steps), policy="keep", sizes=LONG)
+        assert GROUPED.check(program) == []
+        (loop,) = find(program, Recur)
+        first, keeping, second, *_ = loop.effects
+        assert [isinstance(e, Sync) for e in (first, keeping, second)] == [True, False, True]
+        assert keeping.view.mode == "workspace"
+        assert any(t.view is keeping.view and t.after is second for t in find(loop, Load))
 
 
 def test_statements_behind_a_sync_have_a_plan() -> None:
