@@ -119,5 +119,6 @@ def extent(lo: Value, hi: Value) -> Value:
 
 def _extent(s: L.Allocate, lo: Value, hi: Value, what: str) -> Value:
     if not (visible(lo) and visible(hi)):
-        raise refused(s, what)
+        how = "give it a bound that the call knows: I.minimum(n, N), or a part of a domain of known extent"
+        raise refused(s, what, f"{how}; or run it with target='reference'")
     return extent(lo, hi)
