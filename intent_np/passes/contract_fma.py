@@ -1,29 +1,36 @@
-"""gpu -> gpu: a product that only feeds a sum is fused into it.
+"""gpu -> gpu: a product that only feeds a sum is fused into it, also where it has a name.
 
-a * b + c        fma(a, b, c)
+a * b + c                        fma(a, b, c)
+p = a * b;  … p - c …            … fma(a, b, -c) …
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..terms.core import rewrite
+from ..terms.core import find, replace, rewrite, walk
 from ..terms.dtypes import f32, f64
-from ..terms.gpu import GPU, Kernel
+from ..terms.gpu import GPU, Dispatch, For, If, Kernel, Let, Var, While
 from ..terms.index import apply, is_op
 from .base import nanopass
+
+BODIES = (Kernel, For, While, If, Dispatch)
 
 
 @nanopass(GPU, GPU)
 def contract_fma(program: Kernel) -> Kernel:
     """Contract a*b + c, a*b - c and c - a*b of f32 and f64 into one fused multiply-add.
 
-    Late, where a product that is used once stands inside its user; the provider's own contraction is off.
+    Late, where what is computed once stands inside its user or has a name; the provider's own contraction is off.
     Preserves the value up to one rounding less, which the language allows.
     """
+    carried = {v for loop in find(program, (For, While)) for v in loop.carries}  # type: ignore[arg-type]
+
+    def inside(t: Any) -> Any:
+        return replace(t, body=_placed(t.body, carried)) if isinstance(t, BODIES) else t
 
     def step(t: Any) -> Any:
-        if not is_op(t, "add", "sub") or t.type not in (f32, f64):
+        if not _is_sum(t):
             return t
         a, b = t.args
         plus = t.op.name == "add"
@@ -34,4 +41,23 @@ def contract_fma(program: Kernel) -> Kernel:
             return apply("fma", x if plus else apply("neg", x), y, a)
         return t
 
-    return rewrite((program,), step)[0]  # type: ignore[no-any-return]
+    return rewrite(rewrite((program,), inside), step)[0]  # type: ignore[no-any-return]
+
+
+def _is_sum(t: Any) -> bool:
+    return is_op(t, "add", "sub") and t.type in (f32, f64)
+
+
+def _placed(body: tuple[Any, ...], carried: set[Var]) -> tuple[Any, ...]:
+    """The statements with each named product inside of the sum that alone reads it."""
+    for s in body:
+        if isinstance(s, Let) and is_op(s.value, "mul") and s.value.type in (f32, f64) and s.var not in carried:
+            at = body.index(s)
+            rest = body[at + 1 :]
+            users = [t for t in walk(*rest) if any(c is s.var for c in t.children())]
+            again = {t.var for t in find(rest, Let)} & {s.var, *find(s.value, Var)}
+            if len(users) == 1 and _is_sum(users[0]) and not again:
+                (user,) = users
+                fused = apply(user.op.name, *(s.value if a is s.var else a for a in user.args))
+                body = (*body[:at], *rewrite(rest, lambda t, u=user, f=fused: f if t is u else t))  # type: ignore[misc]
+    return body
