@@ -44,7 +44,7 @@ def choose_plan(
     Once for all of it, since the choices depend on each other; later passes keep to the roles in the axes, and to the
     warps and registers that a program of one group was priced with.  `policy` is
     `egraph` (the cheapest by the model), `directed` (later passes decide by rule), `auto` (the former where it is
-    surely better), `recompute` (nothing is kept), `keep` (all that can be is) or `every` (each plan once, at its
+    better), `recompute` (nothing is kept), `keep` (all that can be is) or `every` (each plan once, at its
     best point).  `rank` takes the next best point instead of the best, `sizes` are extents to price with, and `limits`
     bound the effort by counts.
     Preserves values; under a permission, up to what it permits.

@@ -54,7 +54,7 @@ def _placed(body: tuple[Any, ...], carried: set[Var]) -> tuple[Any, ...]:
         if isinstance(s, Let) and is_op(s.value, "mul") and s.value.type in (f32, f64) and s.var not in carried:
             at = body.index(s)
             rest = body[at + 1 :]
-            users = [t for t in walk(*rest) if any(c is s.var for c in t.children())]
+            users: list[Any] = [t for t in walk(*rest) if any(c is s.var for c in t.children())]
             again = {t.var for t in find(rest, Let)} & {s.var, *find(s.value, Var)}
             if len(users) == 1 and _is_sum(users[0]) and not again:
                 (user,) = users

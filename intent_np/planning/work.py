@@ -175,7 +175,13 @@ class Point:
         known = {i for i, t in enumerate(by.values) if isinstance(t, Const)} if whole else set()
         while lost := {i for i in known if not _follows(bodies[i], known)}:
             known -= lost
-        return sum(self.issue(x.op.name) for x in walk(*bodies) if isinstance(x, Apply) and not _follows(x, known))
+        done = (x for x in walk(*bodies) if isinstance(x, Apply) and not _follows(x, known))
+        return sum(self.issue(x.op.name) * _halves(x) for x in done)
+
+
+def _halves(t: Apply) -> int:
+    """Registers of what an operator compares, chooses from or computes: places are numbers of 64 bits."""
+    return 2 if any(getattr(a.type, "bytes", 4) == 8 for a in (t, *t.args)) else 1
 
 
 def _follows(t: Any, known: set[int]) -> bool:
