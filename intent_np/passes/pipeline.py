@@ -107,7 +107,7 @@ PIPELINE: tuple[Pass, ...] = (
 
 @dataclass(slots=True)
 class Trace:
-    """What a run recorded: the program after each pass, and each pass' seconds."""
+    """What a run recorded: the program after each pass, and each pass' seconds of the process, whatever runs beside."""
 
     programs: dict[str, Any] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -196,10 +196,10 @@ def run(
             if not p.optional:
                 raise error("E706", name=p.name, found=f"{p.name} {p.needed}")
         else:
-            start = time.perf_counter()
+            start = time.process_time()
             program = p(program, **options.get(p.name, {}))
             if trace is not None:
-                trace.seconds[p.name] = time.perf_counter() - start
+                trace.seconds[p.name] = time.process_time() - start
                 trace.programs[p.name] = program
             if (check or p.after) and (problems := p.target.check(program)):  # a pass from outside is always checked
                 raise error(
