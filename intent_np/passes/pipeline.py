@@ -33,6 +33,7 @@ from .forward_stores import forward_stores
 from .inline_calls import inline_calls
 from .keep_prefixes import keep_prefixes
 from .keep_states import keep_states
+from .keep_sums import keep_sums
 from .lay_out_buffers import lay_out_buffers
 from .legalize_dot import legalize_dot
 from .legalize_reduce import legalize_reduce
@@ -100,6 +101,7 @@ PIPELINE: tuple[Pass, ...] = (
     # triton
     rebind_carries,
     name_repeated,
+    keep_sums,
     choose_launch,
     make_abi,
 )

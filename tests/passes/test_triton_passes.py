@@ -9,6 +9,7 @@ import pytest
 
 from intent_np.backends.triton.printer import print_triton
 from intent_np.passes.choose_launch import choose_launch
+from intent_np.passes.keep_sums import keep_sums
 from intent_np.passes.legalize_dot import legalize_dot
 from intent_np.passes.legalize_reduce import legalize_reduce
 from intent_np.passes.lower_to_triton import lower_to_triton
@@ -152,6 +153,17 @@ def test_a_shared_mask_has_a_name_and_a_load_does_not_cross_a_store() -> None:
 def test_short_predicates_are_said_again() -> None:
     text = body(name_repeated(lower_to_triton(order_fragments(kernel("softmax")))))
     assert text.count("c < C") == 3
+
+
+# ---- keep_sums
+
+
+def test_a_product_that_triton_would_take_for_a_matrix_product_is_turned_around() -> None:
+    contraction = lower_to_triton(order_fragments(legalize_dot(parse(matmul("g", "f16", "bf16", (16, 16, 16)), GPU))))
+    for function in (contraction, name_repeated(contraction)):
+        assert "[:, :, None] * " in body(function)
+        assert "[:, :, None] * " not in body(keep_sums(function))
+        assert "[None, :, :] * " in body(keep_sums(function))
 
 
 # ---- choose_launch
