@@ -3,7 +3,8 @@
     python -m benchmarks.compile_time [kernels/softmax.py ...]
 
 Nodes are the terms of a kernel in coordinates.  A kernel is compiled for arrays of its first size, or for any where it
-has none.  Needs no GPU and does not run Triton: what a lower compiler takes comes on top.
+has none.  Times are those of the process, whatever runs beside.  Needs no GPU and does not run Triton: what a lower
+compiler takes comes on top.
 """
 
 from __future__ import annotations
