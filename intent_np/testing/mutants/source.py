@@ -108,7 +108,7 @@ def _of_node(function: ast.AST, path: Path, node: ast.AST) -> Iterator[Site]:
             yield Site("wrong operator", text, lambda t: _put(t, path, "value", WORDS[word]))
         case ast.Constant(int(n)) if not isinstance(n, bool) and n in (0, 1, 2) and path[-1][0] != "kwd_attrs":
             yield Site("off by one", text, lambda t: _put(t, path, "value", n + 1))
-        case ast.Constant(bool(truth)) if path[-1][0] in ("args", "value") and len(path) > 1:
+        case ast.Constant(bool(truth)) if path[-1][0] in ("args", "value", "elts"):
             yield Site("wrong constant", _around(function, path), lambda t: _put(t, path, "value", not truth))
         case ast.Dict(values=[_, _, *_]):
             yield Site("swapped operands", text, lambda t: _put(t, path, "values", _turned(_at(t, path).values)))

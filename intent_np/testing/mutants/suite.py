@@ -169,10 +169,10 @@ class Trial:
         count = 3 if number.isdigit() else len(LAYOUTS)
         several = [*recipes(kernel, constexprs, extents, count, points=2**14 if whole else POINTS, first=first, **more)]
         found = [(str(r), made(kernel, r, constexprs)) for r in several]
-        for r in sorted(several, key=lambda r: -sum(r.extents.values()))[:1]:
-            shared = Recipe(r.extents, SHARED, "integers", r.seed)
-            given = made(kernel, shared, constexprs)
-            if _overlap(given):
+        largest = max(several, key=lambda r: sum(r.extents.values()), default=None)
+        for seed in range(1 if number.isdigit() else 4) if largest is not None else ():
+            shared = Recipe(largest.extents, SHARED, "integers", largest.seed + seed)
+            if _overlap(given := made(kernel, shared, constexprs)):
                 found.append((str(shared), given))
         return found
 

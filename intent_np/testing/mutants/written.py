@@ -194,17 +194,25 @@ def smoothed(x: I.InOut[I.f32, ("M", 40)]):
 
 @written()
 @intent.kernel
-def smoothed_in_blocks(x: I.InOut[I.f32, ("M", 40)], y: I.In[I.i32, ("M", 40)], z: I.InOut[I.i32, (50,)]):
-    x[:, 2:-2] = x[:, :-4] + x[:, 4:]
+def smoothed_in_blocks(x: I.InOut[I.f32, ("M", "N")], y: I.In[I.i32, ("M", 40)], z: I.InOut[I.i32, (50,)]):
+    if x.shape[1] > 2:
+        x[:, 1:-1] = x[:, :-2] + x[:, 2:]
     I.scatter_reduce(z, y[:, :] % 50, I.gather(z, (y[:, :] % 7)) // 2 - 1, combine=I.minimum)
 
 
 @written()
 @intent.kernel
-def of_one_array(x: I.In[I.f32, ("N",)], w: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
+def of_one_array(x: I.In[I.i32, ("N",)], y: I.Out[I.i32, ("N",)]):
     N = x.shape[0]
     i = I.indices(I.domain(0, N))
-    y[:] = x[N - 1 - i] + w[:]
+    y[:] = x[N - 1 - i] + x[:]
+
+
+@written()
+@intent.kernel
+def counted_in_one_array(x: I.In[I.i32, ("N",)], y: I.InOut[I.i32, ("N",)]):
+    places = I.indices(I.domain(0, x.shape[0])) // 2
+    I.scatter_reduce(y, places, x[:], combine=I.maximum)
 
 
 @written()
@@ -285,6 +293,19 @@ def buffers_turned(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")]):
 
 @written()
 @intent.kernel
+def kept_twice(x: I.In[I.i32, ("M", "N")], y: I.Out[I.i32, ("M", "N")], z: I.Out[I.i32, ("M", "N")]):
+    M, N = x.shape
+    back = N - 1 - I.indices(I.domain(0, N))
+    for row in I.parallel(I.domain(0, M)):
+        kept = I.buffer((N,), I.i32)
+        kept[:] = x[row, :]
+        y[row, :] = kept[back]
+        kept[:] = x[row, :] // 2
+        z[row, :] = kept[back]
+
+
+@written()
+@intent.kernel
 def masked_largest(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M",)], z: I.Out[I.f32, ("M",)]):
     N = x.shape[1]
     i = I.indices(I.domain(0, N))
@@ -323,6 +344,17 @@ def parts_of_rows(x: I.In[I.i32, ("M", "N")], y: I.Out[I.i32, ("N",)], z: I.Out[
 @intent.kernel
 def parts_of_a_product(a: I.In[I.i8, ("M", "K")], b: I.In[I.i8, ("K", "N")], c: I.Out[I.i32, ("M", "N")]):
     c[:, :] = I.matmul(a[:, :], b[:, :], acc_dtype=I.i32) + 1
+
+
+@intent.fn
+def last(a, b):
+    return I.select(b != 0, b, a)
+
+
+@written()
+@intent.kernel
+def in_order(x: I.In[I.i32, ("N",)], y: I.Out[I.i32, ("N",)]):
+    y[:] = I.scan(x[:] // 2**30, 0, identity=0, combine=last, inclusive=True)
 
 
 @intent.fn
