@@ -169,11 +169,11 @@ class Trial:
         count = 3 if number.isdigit() else len(LAYOUTS)
         several = [*recipes(kernel, constexprs, extents, count, points=2**14 if whole else POINTS, first=first, **more)]
         found = [(str(r), made(kernel, r, constexprs)) for r in several]
-        largest = max(several, key=lambda r: sum(r.extents.values()), default=None)
-        for seed in range(1 if number.isdigit() else 4) if largest is not None else ():
-            shared = Recipe(largest.extents, SHARED, "integers", largest.seed + seed)
-            if _overlap(given := made(kernel, shared, constexprs)):
-                found.append((str(shared), given))
+        for r in sorted(several, key=lambda r: -sum(r.extents.values()))[:1]:
+            for seed in range(1 if number.isdigit() else 4):
+                shared = Recipe(r.extents, SHARED, "integers", r.seed + seed)
+                if _overlap(given := made(kernel, shared, constexprs)):
+                    found.append((str(shared), given))
         return found
 
     def machine(self, compiled: Compiled, call: Call) -> str:
