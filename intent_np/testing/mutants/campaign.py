@@ -48,7 +48,7 @@ EXPLORING: Final = 60.0
 SEARCHING: Final = 12.0
 TRIED: Final = 40
 QUICK: Final = 15.0
-HUNTING: Final = 90.0
+HUNTING: Final = 40.0
 """Seconds of the exploration of a trial, of the search for a witness (in so many trials), and of a hunt, which most
 mutants end within the first of them."""
 
