@@ -42,8 +42,8 @@ _FUSED = {"cudnn": "attention_cudnn", "flash": "attention_flash"}
 _FUSED_CAUSAL = {"cudnn": "attention_cudnn_causal", "flash": "attention_flash_causal"}
 _ATTENTION = "attention f16 4x16x4096x128"
 _TURNS = (
-    "cuDNN's groups of warps hand the tensor cores to each other, so that one computes while the other multiplies; "
-    "of Triton's two groups nothing says which is where."
+    "cuDNN's warp groups take turns at softmax and products, one computes while another multiplies; in Triton 3.6 all "
+    "warps do the same, by hand too."
 )
 
 
