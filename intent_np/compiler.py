@@ -342,9 +342,9 @@ class Compilation:
         try:
             return self._compiled(launch, texts, holds)
         except IntentError as problem:
-            if problem.code not in ("E601", "E605") or not turns(launch):
+            if problem.code != "E601" or not turns(launch):
                 raise
-        # Triton ends on some loops, and what groups of warps hand over may need more shared memory than there is
+        # Triton's own partition of a loop is young: where it ends on one, the loop is left whole
         with self.lock, self.arena:
             launch, texts = self._launch(dataclasses.replace(holds, turning=False))
         return self._compiled(launch, texts, holds)
