@@ -42,7 +42,6 @@ from .terms.core import Arena, find
 from .terms.launch import constants, divisibility, signature
 from .terms.normal import Axis
 from .terms.text import show
-from .terms.triton import ForRange
 
 SPILLED = 32
 """Bytes of a thread that may go to memory where a plan limits its registers: layer_norm of rows of 16384 takes .077 ms
@@ -316,17 +315,11 @@ class Compilation:
 
     def launch(self, holds: VariantClass) -> tuple[Any, dict[str, str]]:
         """The last term before text, for one class, and the texts of the levels behind the shared ones."""
-        with self.lock, self.arena:
-            launch, texts = self._launch(holds)
-            if holds.turning and not turns(launch):  # what it was prepared for is in the way of other code
-                launch, texts = self._launch(dataclasses.replace(holds, turning=False))
-            return launch, texts
-
-    def _launch(self, holds: VariantClass) -> tuple[Any, dict[str, str]]:
         trace = Trace()
         options = class_options(self.plan, holds)
-        launch = self.lowered(self.normal, options=options, trace=trace, after=LAST_OF_ALL)
-        return launch, levels(trace, self.steps)
+        with self.lock, self.arena:
+            launch = self.lowered(self.normal, options=options, trace=trace, after=LAST_OF_ALL)
+            return launch, levels(trace, self.steps)
 
     def permitted(self) -> dict[str, list[int]]:
         """Permissions that passes took up since this was asked last, with the author's lines."""
@@ -338,21 +331,10 @@ class Compilation:
 
     def variant(self, holds: VariantClass) -> Variant:
         """Compile one variant: from `bind_class` to a cubin."""
-        launch, texts = self.launch(holds)
-        try:
-            return self._compiled(launch, texts, holds)
-        except IntentError as problem:
-            if problem.code != "E601" or not turns(launch):
-                raise
-        # Triton's own partition of a loop is young: where it ends on one, the loop is left whole
-        with self.lock, self.arena:
-            launch, texts = self._launch(dataclasses.replace(holds, turning=False))
-        return self._compiled(launch, texts, holds)
-
-    def _compiled(self, launch: Any, texts: dict[str, str], holds: VariantClass) -> Variant:
         from .backends.triton.compiler import compile_source
         from .backends.triton.printer import Printer
 
+        launch, texts = self.launch(holds)
         with self.lock, self.arena:
             printer = Printer(launch.function, self.target.compute_capability)
             source = printer.module()
@@ -372,11 +354,6 @@ class Compilation:
         with self.lock, self.arena:
             plan = variant_plan(launch, holds, compiled, self.permitted())
         return Variant(plan, compiled.cubin, compiled.ptx, source, texts)
-
-
-def turns(launch: Any) -> bool:
-    """Whether groups of warps take turns in a loop of the function."""
-    return any(loop.turns for loop in find(launch.function, ForRange))
 
 
 def levels(trace: Trace, steps: tuple[Pass, ...]) -> dict[str, str]:

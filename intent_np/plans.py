@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .language.signature import Scalar, ViewParameter, shape_terms
-from .passes.blocks import chained, sides
+from .passes.blocks import sides
 from .passes.groups import groups
 from .passes.keep_prefixes import keep_prefixes
 from .passes.keep_states import keep_states, too_long
@@ -14,7 +14,6 @@ from .passes.report_debug import reported
 from .passes.roles import axes, resident_limit
 from .passes.split_reductions import found
 from .passes.step_members import step_members
-from .passes.turning import CAPABILITY
 from .rules.magnitude import large_indices
 from .rules.simplify import substitute
 from .runtime.classes import RESIDENT_LIMIT
@@ -89,7 +88,6 @@ def kernel_plan(
         values,
         resident=resident_extents(program),
         short=short_extents(program),
-        chained=chained_extents(program),
         split=splitting_calls(program),
         indices=tuple(UNBOUNDED if t is None else expression(t) for t in large_indices(program.effects)),
         workspaces=tuple(tuple(map(expression, v.shape)) for v in _workspaces(program)),
@@ -156,16 +154,6 @@ def short_extents(program: Program) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names)) if None not in both else ()
 
 
-def chained_extents(program: Program) -> tuple[str, ...]:
-    """Extents of the axes along which a product sums what is computed from another product, on a device whose groups of
-    warps may share them."""
-    if program.target is None or program.target.capability != CAPABILITY:
-        return ()
-    found = [a for g in groups(program.effects) for a in chained(g) if is_const(a.lo, 0)]
-    names = [a.hi.name for a in found if isinstance(a.hi, Extent)]
-    return tuple(dict.fromkeys(names)) if len(found) == 1 else ()
-
-
 def splitting_calls(program: Program) -> tuple[str, ...]:
     """For each group whose reductions could be split among instances, whether that is worth it, as an expression."""
     processors = processors_of(program.target)
@@ -179,13 +167,7 @@ def class_options(plan: KernelPlan, holds: VariantClass) -> dict[str, dict[str, 
     return {
         "bind_class": bound_class(plan, holds),
         "split_reductions": {"split": holds.split},
-        "block_axes": {"turns": holds.turning},
-        "narrow_ranges": {"turns": holds.turning},
-        "lower_to_triton": {
-            "index_bits": holds.index_bits,
-            "instances": STRIDED if holds.strided else 0,
-            "turns": holds.turning,
-        },
+        "lower_to_triton": {"index_bits": holds.index_bits, "instances": STRIDED if holds.strided else 0},
     }
 
 

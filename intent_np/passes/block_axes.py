@@ -55,9 +55,7 @@ from .scans import prefixes, scanned
 
 
 @nanopass(GROUPED, BLOCKED, allowed={"sizes": range(1, (1 << 20) + 1)})
-def block_axes(
-    program: GroupedProgram, *, sizes: Mapping[str, int] = {}, lanewise: bool = True, turns: bool = False
-) -> BlockedProgram:
+def block_axes(program: GroupedProgram, *, sizes: Mapping[str, int] = {}, lanewise: bool = True) -> BlockedProgram:
     """Give each axis its fragment: program axes tiles or points, inner axes whole or sliced by a loop.
 
     Every access and every reduced operand gets the membership of its padded lanes as an ordinary predicate.
@@ -66,7 +64,7 @@ def block_axes(
     taken: set[str] = set()
     groups = []
     for group in program.groups:
-        fragment = fragments(group, sizes, taken, turns)
+        fragment = fragments(group, sizes, taken)
         blocking = _Blocking(fragment, lanewise)
         effects = tuple(blocking(e) for e in group.effects)
         groups.append(inherit(group, BlockedGroup(tuple(fragment[a] for a in group.workset), effects)))

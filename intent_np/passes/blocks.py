@@ -13,7 +13,6 @@ from typing import Any
 
 from ..errors import error
 from ..rules.simplify import substitute
-from ..runtime.classes import MEMBERS
 from ..terms.blocked import Point, Slice, Tile, Whole
 from ..terms.core import arena, children, find, inherit, named, once, replace, walk
 from ..terms.dtypes import DType, index
@@ -44,15 +43,14 @@ def power_of_two(n: int) -> int:
     return 1 << max(0, n - 1).bit_length()
 
 
-def fragments(group: Group, sizes: Mapping[str, int], names: set[str], turns: bool = False) -> dict[Axis, AxisLike]:
+def fragments(group: Group, sizes: Mapping[str, int], names: set[str]) -> dict[Axis, AxisLike]:
     """The fragment axis that stands for each logical axis; `sizes` overrides extents by axis name, `names` are
-    those that parameters have already.  With `turns`, groups of warps share loops along which products are chained.
+    those that parameters have already.
 
     A ragged axis has the bounds that it has at the instance's point of the axes along which they vary.
     """
     every = axes(group.effects)
     extents, resident = planned(every) or block_extents(group)
-    extents |= {a: MEMBERS for a in chained(group) if turns and a in extents and a not in resident}
     shared: dict[Any, Physical] = {}  # a block extent of the copies of one axis is one parameter
     sharing: dict[Any, list[Axis]] = {}
     together = held_together(group)
@@ -111,13 +109,6 @@ def _span(t: Any) -> Any:
 def _at(a: Axis, points: Mapping[Any, Any]) -> Axis:
     lo, hi = (substitute(b, points, everywhere=True) for b in (a.lo, a.hi))
     return a if (lo, hi) == (a.lo, a.hi) else inherit(a, replace(a, lo=lo, hi=hi))  # type: ignore[no-any-return]
-
-
-def chained(group: Group) -> tuple[Axis, ...]:
-    """The axes along which a product sums what is computed from another product."""
-    outer = (t for t in find(group.effects, Contract) if any(find((t.left, t.right), Contract)))
-    every = (getattr(t.axis, "axis", t.axis) for t in outer)
-    return tuple(dict.fromkeys(a for a in every if isinstance(a, Axis) and a not in group.workset))
 
 
 def _parameter(label: str, taken: set[str]) -> str:

@@ -20,13 +20,11 @@ from ..terms.triton import (
     Function,
     HistogramCall,
     LoadAt,
-    LoadTile,
     ReduceCall,
     ScanCall,
     WhileHolds,
 )
 from .base import nanopass
-from .turning import WARPS
 
 SHARED = 227 * 1024
 """Bytes of shared memory of a block, where the target does not say."""
@@ -53,8 +51,6 @@ class Facts(NamedTuple):
     reduces:   whether fragments are reduced
     scans:     whether prefixes are made
     counted:   elements of the largest fragment whose elements are counted by their numbers
-    turns:     whether groups of warps take turns in a loop
-    kept:      bytes of tiles that stay in shared memory beside those of the loop
     loops:     whether there is a loop
     nested:    whether there is one inside of another
     """
@@ -70,8 +66,6 @@ class Facts(NamedTuple):
     nested: bool
     scans: bool = False
     counted: int = 0
-    turns: bool = False
-    kept: int = 0
 
 
 @nanopass(
@@ -96,14 +90,12 @@ def choose_launch(function: Function, *, num_warps: int = 0, num_stages: int = 0
 
 def buffers(f: Facts, target: Target | None) -> int:
     """How many stages fit into shared memory; before 9.0 operands of the last one are in registers already."""
-    room = (target.shared if target else SHARED) - LAYOUTS - f.kept
+    room = (target.shared if target else SHARED) - LAYOUTS
     return room // max(1, f.staged) + (target is not None and target.capability < 90)
 
 
 def warps(f: Facts) -> int:
     """How many warps share the work of an instance."""
-    if f.turns:
-        return WARPS
     if f.dots:
         # two warp groups: an accumulator of 128 x 128 leaves registers for operands, and rows come in 64s a group
         if f.product >= 128 * 128 or (f.dots > 1 and f.rows >= 128):
@@ -142,7 +134,6 @@ def gather(function: Function) -> Facts:
     loops: Any = list(find(function, (ForRange, WhileHolds)))  # type: ignore[arg-type]
     blocks = [t.type for t in walk(function) if isinstance(t.type, Block)]
     largest = max(blocks, key=_elements, default=None)
-    looped = {t for loop in loops for t in find(loop, LoadTile)}
     return Facts(
         dots=len(dots),
         rows=max((d.type.shape[0].value for d in dots), default=0),
@@ -154,8 +145,6 @@ def gather(function: Function) -> Facts:
         loops=bool(loops),
         scans=any(True for _ in find(function, ScanCall)),
         counted=max((_elements(t.values.type) for t in find(function, HistogramCall)), default=0),
-        turns=any(getattr(loop, "turns", False) for loop in loops),
-        kept=sum(_elements(t.type) * t.type.dtype.bytes for t in find(function, LoadTile) if t not in looped),
         nested=any(contains(s, ForRange, WhileHolds) for loop in loops for s in loop.body),
     )
 
@@ -170,5 +159,5 @@ def _elements(block: Block) -> int:
 def _staged(loop: ForRange | WhileHolds) -> int:
     """Bytes that an iteration loads as matrices, if it multiplies matrices."""
     own = [s for s in loop.body if not isinstance(s, (ForRange, WhileHolds))]  # loops inside are looked at alone
-    loads = [t.type for t in find(own, (LoadAt, LoadTile)) if len(t.type.shape) == 2]  # type: ignore[arg-type]
+    loads = [t.type for t in find(own, LoadAt) if len(t.type.shape) == 2]
     return sum(_elements(b) * b.dtype.bytes for b in loads) if any(True for _ in find(own, Dot)) else 0

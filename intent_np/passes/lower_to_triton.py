@@ -17,24 +17,7 @@ from ..backends.triton.names import Names
 from ..rules.simplify import node
 from ..terms.core import find, rewrite, walk
 from ..terms.dtypes import DType, i32, i64, index
-from ..terms.gpu import (
-    GPU,
-    Dispatch,
-    Fetch,
-    For,
-    If,
-    Kernel,
-    Let,
-    Load,
-    Proj,
-    Reduce,
-    Scan,
-    Store,
-    Sync,
-    Update,
-    Var,
-    While,
-)
+from ..terms.gpu import GPU, Dispatch, Fetch, For, If, Kernel, Let, Proj, Reduce, Scan, Store, Sync, Update, Var, While
 from ..terms.index import Physical, Stride, Value, apply, conjunction, const, is_const, le, lt, mul
 from ..terms.triton import (
     TRITON,
@@ -61,10 +44,8 @@ from .barriers import waiting
 from .base import nanopass
 from .growing import growing_along
 from .triton_counts import is_range
-from .triton_tiles import described
 from .triton_updates import update
 from .triton_values import Values
-from .turning import turning
 
 
 @nanopass(GPU, TRITON, allowed={"index_bits": (32, 64), "instances": range(1 << 31)})
@@ -75,23 +56,20 @@ def lower_to_triton(
     instances: int = 0,
     descending: bool = False,
     longest_first: bool = True,
-    turns: bool = False,
 ) -> Function:
     """Give fragments positions, integers a width, and addresses pointers.
 
     With `instances` there are at most so many, and each takes every so many-th point of the program space; `descending`
     numbers the points from the last one.  With `longest_first`, coordinates along which loops grow are counted down and
-    vary slowest, so that the instances that are started last are the shortest of all.  With `turns`, where rows of all
-    views ascend, groups of warps take turns in a loop of two products, whose operands are loaded as whole tiles.
+    vary slowest, so that the instances that are started last are the shortest of all.
     Stands behind all that reasons about named axes, and before the passes that only tidy or print.
     Preserves the meaning of every statement, one for one; statements keep their order.
     """
-    lowering = _Lowering(kernel, i32 if index_bits == 32 else i64, longest_first, turns and not instances)
-    return lowering.function(instances, descending)
+    return _Lowering(kernel, i32 if index_bits == 32 else i64, longest_first).function(instances, descending)
 
 
 class _Lowering:
-    def __init__(self, kernel: Kernel, held: DType, longest_first: bool, turns: bool) -> None:
+    def __init__(self, kernel: Kernel, held: DType, longest_first: bool) -> None:
         # what is part of the signature takes its name first: a local of the same name would hide a pointer
         self.fresh = Names()
         self.name = self.fresh.fresh(kernel.name)
@@ -100,7 +78,6 @@ class _Lowering:
             (kernel,) = rewrite((kernel,), lambda t: sizes.get(t, t), Physical)
         self.kernel = kernel
         self.growing = growing_along(kernel) if longest_first else frozenset()
-        self.turning = turning(kernel) if turns and held is i32 else None
         self.values = Values(kernel.physical, held, self.fresh)
         self.spelled: dict[Any, str] = {}
         self.waiting = waiting(kernel.body)
@@ -240,8 +217,6 @@ class _Lowering:
         lines: list[Statement] = []
         outside = dict(self.values.tuples)
         for s in body:
-            if self.turning is not None:
-                lines += described(self.values, (t for t in find(s, Load) if t in self.turning.tiles), self.turning)
             if self.has_tuples:
                 self.unpack(s, body, lines)
             match s:
@@ -330,8 +305,7 @@ class _Lowering:
         target = self.spell(s.var, dtype)
         self.values.names[s.var] = target
         self.mark(s.var, self.values.is_nonnegative(s.lo))
-        turns = self.turning is not None and s is self.turning.loop
-        return ForRange(target, lo, hi, step, tuple(self.block(s.body)), s.note, turns)
+        return ForRange(target, lo, hi, step, tuple(self.block(s.body)), s.note)
 
     # ---- tuples
 

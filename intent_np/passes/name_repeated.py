@@ -30,7 +30,6 @@ from ..terms.triton import (
     Helper,
     HistogramCall,
     LoadAt,
-    LoadTile,
     Name,
     Pointwise,
     ReduceCall,
@@ -51,8 +50,7 @@ SHORT = 3
 LONG = 6
 """A mask of more operators is named even if it is used once."""
 
-COSTLY = (ReduceCall, ScanCall, HistogramCall, Dot, LoadAt, LoadTile)
-WORK = (Pointwise, ConvertTo, *COSTLY)
+WORK = (Pointwise, ConvertTo, ReduceCall, ScanCall, HistogramCall, Dot, LoadAt)
 
 
 @nanopass(TRITON, TRITON)
@@ -140,7 +138,7 @@ class _Naming:
             return False
         if mask and self.weight(e) > LONG:
             return True
-        costs = e.type.dtype.is_float or isinstance(e, (ReduceCall, ScanCall, HistogramCall, Dot, LoadAt, LoadTile))
+        costs = e.type.dtype.is_float or isinstance(e, (ReduceCall, ScanCall, HistogramCall, Dot, LoadAt))
         return uses > 1 and (costs or self.weight(e) >= SHORT)
 
     def weight(self, e: Any) -> int:
@@ -171,7 +169,7 @@ def _movable(e: Any, body: tuple[Any, ...], lines: list[int]) -> bool:
         return False
     if names(e) & bound:
         return False
-    if any(isinstance(t, (LoadAt, LoadTile)) for t in inner(e)):
+    if any(isinstance(t, LoadAt) for t in inner(e)):
         between = [t for s in body[first:last] for t in _deep(s)]
         return not any(bodies(body[i]) for i in lines) and not any(isinstance(t, (StoreAt, AtomicAt)) for t in between)
     return True

@@ -19,29 +19,26 @@ from ..terms.blocked import BLOCKED, Base, BlockedProgram, Loop, Point, Segment,
 from ..terms.core import arena, children, find, inherit, replace
 from ..terms.dtypes import bool_, index
 from ..terms.index import Const, Value, add, apply, const, is_const, is_op, lt, mul, sub
-from ..terms.normal import Carry, Contract, Coord, Store, Update, strays
+from ..terms.normal import Carry, Coord, Store, Update, strays
 from .base import nanopass
 
 
 @nanopass(BLOCKED, BLOCKED)
-def narrow_ranges(
-    program: BlockedProgram, *, skip: bool = True, peel: bool = True, turns: bool = False
-) -> BlockedProgram:
-    """Cut every loop into segments whose predicates are decided, and drop the ends that change nothing.  With `turns`,
-    one in which groups of warps may take turns stays in one piece.
+def narrow_ranges(program: BlockedProgram, *, skip: bool = True, peel: bool = True) -> BlockedProgram:
+    """Cut every loop into segments whose predicates are decided, and drop the ends that change nothing.
 
     Before combines are applied, since the proof needs the summaries apart from the state; outer loops first, so that
     an inner loop sees what is decided around it.
     Preserves values: predicates become true only where they hold in every active lane, and blocks go only by proof.
     """
-    narrowing = _Narrowing(skip, peel, turns)
+    narrowing = _Narrowing(skip, peel)
     groups = (replace(g, effects=tuple(narrowing(e) for e in g.effects)) for g in program.groups)
     return replace(program, groups=tuple(groups))  # type: ignore[no-any-return]
 
 
 class _Narrowing:
-    def __init__(self, skip: bool, peel: bool, turns: bool) -> None:
-        self.skip, self.peel, self.turns = skip, peel, turns
+    def __init__(self, skip: bool, peel: bool) -> None:
+        self.skip, self.peel = skip, peel
         self.done: dict[Any, Any] = {}
 
     def __call__(self, root: Any) -> Any:
@@ -95,8 +92,6 @@ class _Narrowing:
             decided[p] = Const(True, bool_)
         if any(t.slice is not s and s in t.lanes | t.needs for t in find(whole, Loop)):
             # the loops inside of this one cost more than the masks around them, and would be written twice
-            return [replace(whole, lo=start, hi=stop)]
-        if self.turns and len(list(find(whole, Contract))) > 1:
             return [replace(whole, lo=start, hi=stop)]
         if not decided or not self.peel or (set(decided) == {member} and member not in predicates):
             return [replace(whole, lo=start, hi=stop)]

@@ -27,7 +27,6 @@ from ..terms.triton import (
     FullBlock,
     Helper,
     LoadAt,
-    LoadTile,
     Name,
     Number,
     Parameter,
@@ -57,7 +56,6 @@ class Values:
     nonnegative:  gpu names that are never below zero
     positive:     those that are above zero
     ranges:       gpu names of 0, 1, 2, … along an axis
-    tiles:        loads of whole tiles, with the name of these and what each begins at
     """
 
     def __init__(self, order: tuple[Physical, ...], held: DType, fresh: Names) -> None:
@@ -67,7 +65,6 @@ class Values:
         self.nonnegative: set[Var] = set()
         self.positive: set[Var] = set()
         self.ranges: set[Var] = set()
-        self.tiles: dict[Load, tuple[Name, Value, Value]] = {}
         self.parameters: dict[Any, Parameter] = {}
         self.helpers: dict[Any, Helper] = {}
         self.arguments: dict[Arg, Expr] = {}
@@ -304,10 +301,6 @@ class Values:
         return None if t.valid is None or is_const(t.valid, True) else self.at(t.valid, self.address_dims(t))
 
     def load(self, t: Load) -> Expr:
-        if t in self.tiles:
-            name, row, column = self.tiles[t]
-            tile = LoadTile(name, self.lower(row), self.lower(column))
-            return tile if self.dims(t.lanes) == name.shape else Permute(tile, (1, 0))
         mask, dtype = self.mask(t), t.view.dtype
         other = None
         if mask is not None:

@@ -29,9 +29,6 @@ registers, whether an offset fits in 32 bits.  What was measured on an H200 deci
   processors, and each would go through many members, they share these (`passes.split_reductions`).  What that costs the
   others would notice, so that it is a class of its own.
 
-* Attention whose groups of warps take turns (`passes.turning`) loads whole tiles of rows that ascend, in blocks of
-  `MEMBERS`: where the keys of a call are such blocks, no mask is left.  That is a class of its own, too.
-
 Facts are joint over the views of a kernel, so that classes do not multiply.  The limits are the guarantee: a kernel
 has at most `LAYOUT_LIMIT` variants (one that contracts, for each class of its resident and short extents), or one for
 each power of two up to its longest resident row, and as many again that are split; beyond, a call takes the most
@@ -55,7 +52,6 @@ CONTRACTING_FLOOR: Final = 16
 SHORT_EXTENTS: Final = (16, 64, 128)
 RESIDENT_LIMIT: Final = 8192
 HELD_LIMIT: Final = 32768
-MEMBERS: Final = 128  # of a block that groups of warps share: the state is rescaled half as often as with 64
 LONGEST: Final = 2**16  # counted for rows that are traversed, which may have any length
 
 _WIDEST: Final = 16  # bytes of the widest load
@@ -121,12 +117,6 @@ class CallFacts:
         sizes = (size + slack for size in (*self.extents.values(), *self.indices))
         return all(size < _INT32 for size in (*sizes, *reached, *(view.reach for view in self.views.values())))
 
-    def takes_turns(self, kernel: KernelPlan) -> bool:
-        """Whether chained extents are whole blocks, and no row of an array comes before the one above it."""
-        whole = all(n and n % MEMBERS == 0 for n in (self.extents[name] for name in kernel.chained))
-        strides = (s for view in self.views.values() for s, n in zip(view.strides, view.extents, strict=True) if n > 1)
-        return whole and all(stride > 0 for stride in strides)
-
 
 def classify(kernel: KernelPlan, facts: CallFacts) -> VariantClass:
     """The class to compile for a call; `covers` holds for it and the call, except for an unusual slack."""
@@ -153,19 +143,14 @@ def classify(kernel: KernelPlan, facts: CallFacts) -> VariantClass:
     longest = RESIDENT_LIMIT if kernel.contracts else HELD_LIMIT
     rows = [(name, _bucket(facts.extents[name], floor, longest)) for name in kernel.resident]
     tight = [view for view in kernel.views if view.name not in loose]
-    divisible = _divisible(tight, units, facts, align)
-    turning = bool(kernel.chained) and align == _WIDEST and facts.fits_32_bits(_SLACK) and facts.takes_turns(kernel)
-    if turning:
-        divisible |= dict.fromkeys(kernel.chained, MEMBERS)
     return VariantClass(
         unit=tuple(sorted(units.items())),
         align=align,
-        divisible=tuple(sorted(divisible.items())),
+        divisible=tuple(sorted(_divisible(tight, units, facts, align).items())),
         bucket=tuple(sorted([*rows, *_short(kernel, facts)])),
         index_bits=32 if facts.fits_32_bits(_SLACK) else 64,
         loose=loose,
         split=facts.split,
-        turning=turning,
     )
 
 
@@ -183,7 +168,6 @@ def covers(holds: VariantClass, kernel: KernelPlan, facts: CallFacts, slack: int
         and all(bound is None or facts.extents[name] <= bound for name, bound in holds.bucket)
         and (holds.index_bits == 64 or facts.fits_32_bits(slack))
         and (facts.split or not holds.split)
-        and (facts.takes_turns(kernel) or not holds.turning)
     )
 
 
@@ -196,7 +180,6 @@ def specificity(holds: VariantClass) -> tuple[int, ...]:
         sum(bound is not None for bound in bounds),
         -sum(bound or 0 for bound in bounds),
         holds.align,
-        holds.turning,
         -len(holds.loose),
         -holds.index_bits,
     )

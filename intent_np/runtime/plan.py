@@ -82,8 +82,6 @@ class KernelPlan:
     short:           extents of axes of a matrix product: that there are few members is part of the class
     split:           expressions, 1 where a call has few instances that go through many members: whether any is, is part
                      of the class
-    chained:         extents of axes along which a product sums what another product gave: whether all are whole blocks
-                     of those that groups of warps share is part of the class
     """
 
     name: str
@@ -94,7 +92,6 @@ class KernelPlan:
     workspaces: tuple[tuple[str, ...], ...] = ()
     short: tuple[str, ...] = ()
     split: tuple[str, ...] = ()
-    chained: tuple[str, ...] = ()
 
     @functools.cached_property
     def views(self) -> tuple[ViewPlan, ...]:
@@ -133,7 +130,6 @@ class VariantClass:
                  copies them before the launch.  All other inputs are disjoint from every output, or are the same
                  array as one and the variant is right for that (`VariantPlan.identical`)
     strided:     there are more points than a grid has programs, so that each program takes several
-    turning:     groups of warps may take turns: chained extents are in `divisible`, and rows of all views ascend
     """
 
     unit: tuple[tuple[str, int | None], ...]
@@ -145,7 +141,6 @@ class VariantClass:
     copied: tuple[str, ...] = ()
     split: bool = False
     strided: bool = False
-    turning: bool = False
 
     def unit_of(self, view: str) -> int | None:
         return dict(self.unit)[view]
@@ -169,7 +164,6 @@ class VariantClass:
         parts += [f"{view}{'_' if dim is None else dim}{'e' if view in self.loose else ''}" for view, dim in self.unit]
         parts += [f"{extent}{'long' if bound is None else bound}" for extent, bound in self.bucket]
         parts += ["split"] if self.split else []
-        parts += ["turning"] if self.turning else []
         return "-".join(parts) + ("-i64" if self.index_bits == 64 else "") + copies
 
     @property

@@ -17,6 +17,7 @@ from .language import Language
 from .normal import Target, View
 from .triton_expressions import (
     UNIT,
+    Address,
     Arange,
     Block,
     BroadcastTo,
@@ -27,6 +28,7 @@ from .triton_expressions import (
     FullBlock,
     Helper,
     HistogramCall,
+    LoadAt,
     Name,
     Number,
     Parameter,
@@ -38,9 +40,9 @@ from .triton_expressions import (
     Size,
     Statement,
     broadcast,
+    check_mask,
     is_literal,
 )
-from .triton_memory import Address, LoadAt, LoadTile, Tiles, check_mask
 
 # ---- statements --------------------------------------------------------------------------------------------------
 
@@ -118,8 +120,7 @@ class Unpack(Statement):
 
 @term
 class ForRange(Statement):
-    """`for target in range(lo, hi, step)`; names of the scope around it that its body assigns are carried.  `turns`:
-    groups of warps of their own load, and multiply and compute in turns."""
+    """`for target in range(lo, hi, step)`; names of the scope around it that its body assigns are carried."""
 
     target: Name
     lo: Expr
@@ -127,8 +128,7 @@ class ForRange(Statement):
     step: Expr
     body: tuple[Statement, ...]
     note: str = ""
-    turns: bool = False
-    syntax = "for {target} from {lo} to {hi} step {step}{ turns|turns|}{ because |note|}:{body:block}"
+    syntax = "for {target} from {lo} to {hi} step {step}{ because |note|}:{body:block}"
 
     def infer(self) -> None:
         if any(b.type.shape or not b.type.dtype.is_integer for b in (self.lo, self.hi, self.step)):
@@ -299,8 +299,8 @@ TRITON = Language(
     terms=(
         Const, Extent, Stride, Param, Apply, Cast, Physical, View, Target, Name, Parameter, Number, Size, FullBlock,
         Arange, ProgramId, Expand, Permute, BroadcastTo, Pointwise, ConvertTo, Dot, Helper, ReduceCall, ScanCall,
-        HistogramCall, Address, LoadAt, Tiles, LoadTile, StoreAt, AtomicAt, Assign, Unpack, ForRange, WhileHolds,
-        IfThen, Barrier, Return, Function,
+        HistogramCall, Address, LoadAt, StoreAt, AtomicAt, Assign, Unpack, ForRange, WhileHolds, IfThen, Barrier,
+        Return, Function,
     ),
     rules=(names_defined, parameters_declared),
 )  # fmt: skip
@@ -308,8 +308,7 @@ TRITON = Language(
 __all__ = [
     "TRITON", "UNIT", "Address", "Arange", "Assign", "AtomicAt", "Barrier", "Block", "BroadcastTo", "ConvertTo",
     "Dot", "Expand", "Expr", "ForRange", "FullBlock", "Function", "Helper", "HistogramCall", "IfThen", "LoadAt",
-    "LoadTile",
     "Name", "Number", "Parameter", "Permute", "Pointwise", "ProgramId", "ReduceCall", "Return", "ScanCall", "Size",
-    "Statement", "StoreAt", "Tiles", "Unpack", "WhileHolds", "assigned", "bodies", "expressions", "inner", "is_literal",
+    "Statement", "StoreAt", "Unpack", "WhileHolds", "assigned", "bodies", "expressions", "inner", "is_literal",
     "names", "rebound",
 ]  # fmt: skip

@@ -70,17 +70,16 @@ def promoted(dtypes: tuple[DType, ...]) -> DType:
 
 @term
 class Name(Expr):
-    """A local name of the function or of a helper: of a value, or of the `tiles` of a matrix in memory."""
+    """A local name of the function or of a helper."""
 
     name: str
     dtype: DType
     shape: tuple[Physical, ...] = ()
-    tiles: bool = False
-    syntax = "local {dtype}[{shape}]{ tiles|tiles|}"
+    syntax = "local {dtype}[{shape}]"
     binds = True
 
     def infer(self) -> Block:
-        return Block(self.dtype, self.shape, self.tiles)
+        return Block(self.dtype, self.shape)
 
 
 @term
@@ -340,6 +339,52 @@ class HistogramCall(Expr):
         if self.mask is not None and self.mask.type != Block(bool_, shape):
             raise TypeError("the mask of a histogram has the shape of its values")
         return Block(i32, (self.bins,))
+
+
+# ---- memory ------------------------------------------------------------------------------------------------------
+
+
+@term
+class Address(Expr):
+    """A pointer moved by the sum of `offsets`, in elements."""
+
+    pointer: Expr
+    offsets: tuple[Expr, ...]
+    syntax = "address({pointer}, [{offsets}])"
+
+    def infer(self) -> Block:
+        dtype, shape, pointer = self.pointer.type
+        if not pointer:
+            raise TypeError("an address starts at a pointer")
+        if any(o.type.dtype not in (i32, i64) for o in self.offsets):
+            raise TypeError(f"offsets of {', '.join(repr(o.type.dtype) for o in self.offsets)}")
+        return Block(dtype, broadcast(shape, *(o.type.shape for o in self.offsets)), True)
+
+
+def check_mask(address: Block, mask: Any) -> None:
+    """A mask is bool and varies only where the address does."""
+    if not address.pointer:
+        raise TypeError("an access needs a pointer")
+    if mask is not None and (
+        mask.type.dtype is not bool_ or broadcast(mask.type.shape, address.shape) != address.shape
+    ):
+        raise TypeError(f"a mask of {mask.type} on an address of {address}")
+
+
+@term
+class LoadAt(Expr):
+    """What is in memory where `mask`, and `other` elsewhere."""
+
+    address: Expr
+    mask: Expr | None = None
+    other: Expr | None = None
+    syntax = "fetch({address}{, |mask| else $other})"
+
+    def infer(self) -> Block:
+        check_mask(self.address.type, self.mask)
+        if (self.mask is None) is not (self.other is None):
+            raise TypeError("a masked load says what masked lanes hold, another one has none")
+        return Block(self.address.type.dtype, self.address.type.shape)
 
 
 def is_literal(e: Expr) -> bool:

@@ -101,8 +101,7 @@ class Printer:
                 comment = [f"{indent}# {note}"] if note else []
                 one = isinstance(step, t.Number) and step.value == 1
                 bounds = ", ".join(self.text(b) for b in ((lo, hi) if one else (lo, hi, step)))
-                counted = f"tl.range({bounds}, warp_specialize=True)" if s.turns else f"range({bounds})"
-                return [*comment, f"{indent}for {target.name} in {counted}:"]
+                return [*comment, f"{indent}for {target.name} in range({bounds}):"]
             case t.WhileHolds(condition, _, note):
                 comment = [f"{indent}# {note}"] if note else []
                 return [*comment, f"{indent}while {self.text(condition)}:"]
@@ -182,15 +181,6 @@ class Printer:
             case t.LoadAt(address, mask, other):
                 guard = [f"{word}={self.text(x)}" for word, x in (("mask", mask), ("other", other)) if x is not None]
                 return f"tl.load({', '.join([self.text(address), *guard])})", ATOM
-            case t.Tiles(pointer, extents, stride, shape):
-                sizes = ", ".join(self.text(x) for x in extents)
-                strides = f"[{self.text(stride)}, 1]"
-                return (
-                    f"tl.make_tensor_descriptor({self.text(pointer)}, [{sizes}], {strides}, {spelled_shape(shape)})",
-                    ATOM,
-                )
-            case t.LoadTile(tiles, row, column):
-                return f"{tiles.name}.load([{self.text(row)}, {self.text(column)}])", ATOM
             case t.Pointwise():
                 return self.pointwise(e)
             case t.ConvertTo(value, dtype, mode):
