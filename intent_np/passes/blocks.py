@@ -242,21 +242,22 @@ def _store_order(group: Group) -> list[Axis]:
 
 
 def _contracted(group: Group, contracts: list[Any]) -> dict[Axis, int]:
-    chained = len(contracts) > 1 or any(True for _ in find(group.effects, Region))
+    several = len(contracts) > 1 or any(True for _ in find(group.effects, Region))
+    chained = any(True for t in contracts for _ in find((t.left, t.right), Contract))
     chosen: dict[Axis, int] = {}
     for t in contracts:
         width = max(1, t.left.type.bytes)
         row, column = sides(group, t)
         axis = getattr(t.axis, "axis", t.axis)
-        if chained:  # the result of one product is an operand of another, in registers
-            rows, columns, depth = 128, 64, 64
+        if several:  # the result of one product is an operand of another, in registers; then one group of warps has all
+            rows, columns, depth = 64 if chained else 128, 64, 64
         elif not _vectorized(t):  # addresses a lane at a time take registers, too
             rows, columns, depth = {1: (64, 256, 32), 2: (64, 256, 32), 4: (64, 128, 32)}.get(width, (64, 64, 16))
         elif width <= 2:
             rows, columns, depth = 128, 256 if _plain(group) else 128, 128 // width
         else:
             rows, columns, depth = (64, 128, 32) if width == 4 else (64, 64, 16)
-        if not chained and width <= 2 and _vectorized(t) and (few := _short(row, column)):
+        if not several and width <= 2 and _vectorized(t) and (few := _short(row, column)):
             rows, columns, depth = (*few, 256 // width)
         if row:
             chosen.setdefault(row, rows)

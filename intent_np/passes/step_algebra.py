@@ -1,6 +1,7 @@
 """blocked -> blocked: algebra on loop steps.
 
 max over k of (c * x), c > 0          c * max over k of x                              exact: rounding is monotone
+select(p, c * x, -inf), c > 0         c * select(p, x, -inf)                           exact: c * -inf is -inf
 w * contract(exp(x - m), v)           contract(exp(x - m) * w, v)                      under relaxed_normalization
 exp(x - m) * exp(m - n)               exp(x - n)
 exp(x * c - m)                        exp2_approx(x * (c * log2 e) - m * log2 e)
@@ -25,7 +26,8 @@ LOG2E = 1.4426950408889634
 
 @nanopass(BLOCKED, BLOCKED)
 def scale_out_of_maximum(program: BlockedProgram) -> BlockedProgram:
-    """Move a positive constant factor out of a maximum.
+    """Move a positive constant factor out of a maximum, and out of a select whose other side is -inf, so that a maximum
+    and what is relative to it share one.
 
     On loop steps, where it saves a product an element; late, since it hides what narrowing reads.
     Preserves the value bit for bit: rounding is monotone, so max fl(c*x) = fl(c * max x).
@@ -37,6 +39,8 @@ def scale_out_of_maximum(program: BlockedProgram) -> BlockedProgram:
             if bare is not None:
                 inner, factor = bare
                 return node(mul(node(Reduce(t.axis, t.combine, (inner,), t.identities)), factor))
+        if is_op(t, "select") and (bare := _without_factor(t)) is not None:
+            return node(mul(*bare))
         return node(t)
 
     return rewrite((program,), step, (Reduce, Apply))[0]  # type: ignore[no-any-return]
