@@ -15,7 +15,7 @@ from ..terms.triton import TRITON, Assign, Expand, Function, Name, Pointwise
 from .base import nanopass
 
 
-@nanopass(TRITON, TRITON)
+@nanopass(TRITON, TRITON, needed="keeps Triton from computing sums of products in TF32")
 def keep_sums(function: Function) -> Function:
     """Write products of floats so that Triton does not take a sum of them for a matrix product.
 
