@@ -45,8 +45,8 @@ def _order(effects: tuple[Any, ...], last: dict[Any, Any], before: dict[Any, Any
     order: list[Any] = []
     for e in effects:
         if isinstance(e, Recur):
-            stored = {t.view for t in changing(*e.effects)}
-            order += _order(e.effects, last | dict.fromkeys(stored, Begin(e.turn)), before)
+            stored, begin = {t.view for t in changing(*e.effects)}, Begin(e.turn)
+            order += [begin, *_order(e.effects, last | dict.fromkeys(stored, begin), before)]
             last |= dict.fromkeys(stored, e)
         else:
             before[e], last[e.view] = last.get(e.view), e
