@@ -37,7 +37,10 @@ def counted_triangle(x: I.In[I.f32, ("N", "N")], y: I.Out[I.f32, ("N",)]):
 @cache
 def iterations(kernel: Any, sizes: tuple[tuple[str, int], ...], constexprs: tuple[tuple[str, Any], ...] = ()) -> int:
     """Iterations of all loops of the kernel's gpu program, in blocks of 16."""
-    options = CompileOptions(numerics="relaxed_normalization")  # the caller promises that what a mask removes is finite
+    options = CompileOptions(
+        numerics="relaxed_normalization",  # the caller promises that what a mask removes is finite
+        passes={"choose_plan": {"policy": "directed"}},  # loops by rule: a plan would hold such short rows
+    )
     made = stages(kernel, CLASSES["small blocks"], dict(constexprs), options)
     last = list(made.programs)[-1]
     counters = Counters()
