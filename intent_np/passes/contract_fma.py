@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..terms.core import find, replace, rewrite, walk
+from ..terms.core import contains, find, replace, rewrite, walk
 from ..terms.dtypes import f32, f64
-from ..terms.gpu import GPU, Dispatch, For, If, Kernel, Let, Var, While
-from ..terms.index import apply, is_op
+from ..terms.gpu import GPU, Dispatch, For, If, Kernel, Let, Load, Var, While
+from ..terms.index import Value, apply, is_op
 from .base import nanopass
 
 BODIES = (Kernel, For, While, If, Dispatch)
@@ -50,14 +50,25 @@ def _is_sum(t: Any) -> bool:
 
 def _placed(body: tuple[Any, ...], carried: set[Var]) -> tuple[Any, ...]:
     """The statements with each named product inside of the sum that alone reads it."""
-    for s in body:
-        if isinstance(s, Let) and is_op(s.value, "mul") and s.value.type in (f32, f64) and s.var not in carried:
-            at = body.index(s)
-            rest = body[at + 1 :]
-            users: list[Any] = [t for t in walk(*rest) if any(c is s.var for c in t.children())]
-            again = {t.var for t in find(rest, Let)} & {s.var, *find(s.value, Var)}
-            if len(users) == 1 and _is_sum(users[0]) and not again:
-                (user,) = users
-                fused = apply(user.op.name, *(s.value if a is s.var else a for a in user.args))
-                body = (*body[:at], *rewrite(rest, lambda t, u=user, f=fused: f if t is u else t))  # type: ignore[misc]
+    at = 0
+    while at < len(body):
+        s, rest = body[at], body[at + 1 :]
+        user: Any = _only_sum(s, rest) if isinstance(s, Let) and s.var not in carried else None
+        if user is None:
+            at += 1
+            continue
+        fused = apply(user.op.name, *(s.value if a is s.var else a for a in user.args))
+        body = (*body[:at], *rewrite(rest, lambda t, u=user, f=fused: f if t is u else t))  # type: ignore[misc]
     return body
+
+
+def _only_sum(s: Let, rest: tuple[Any, ...]) -> Value | None:
+    """The sum that alone reads a product, if it is computed as often and from the same."""
+    if not (is_op(s.value, "mul") and s.value.type in (f32, f64)) or contains(s.value, Load):
+        return None
+    users: list[Any] = [t for t in walk(*rest) if any(c is s.var for c in t.parts)]
+    if len(users) != 1 or not _is_sum(users[0]):
+        return None
+    again = {t.var for t in find(rest, Let)} & {s.var, *find(s.value, Var)}
+    inner = any(isinstance(e, BODIES) and users[0] in walk(e) for e in rest)
+    return None if again or inner else users[0]

@@ -34,6 +34,23 @@ def carried(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M",)]):
             y[m] = grown + state
 
 
+@intent.kernel
+def chained(x: I.In[I.f32, ("N",)], y: I.In[I.f32, ("N",)], z: I.Out[I.f32, ("N",)]):
+    """What a product is fused into stands in another product with a name."""
+    for i in I.parallel(I.domain(0, x.shape[0])):
+        scaled = x[i] * 0.1
+        again = (scaled - y[i]) * 3.0
+        z[i] = again + y[i]
+
+
+@intent.kernel
+def read_in_a_loop(x: I.In[I.f32, ("N",)], y: I.In[I.f32, (9, "N")], z: I.Out[I.f32, (9, "N")]):
+    for i in I.parallel(I.domain(0, x.shape[0])):
+        scaled = I.exp(x[i]) * 0.1
+        for k in range(9):
+            z[k, i] = scaled + y[k, i]
+
+
 X = np.random.default_rng(2).standard_normal(50).astype("f4")
 Y = np.random.default_rng(3).standard_normal(50).astype("f4")
 
@@ -50,6 +67,19 @@ def test_a_product_with_a_name_is_fused_into_the_sum_that_reads_it():
 def test_a_product_that_is_read_twice_is_computed_once():
     source = printed(read_twice).source
     assert source.count("0.1") == 1
+
+
+def test_products_in_products_are_fused_one_after_the_other():
+    made = printed(chained)
+    assert made.source.count("tl.fma(") == 2
+    got = made({"x": X, "y": Y, "z": np.full(50, np.nan, "f4")})["z"]
+    inner = (X.astype("f8") * np.float32(0.1) - Y).astype("f4")
+    np.testing.assert_array_equal(got, (inner.astype("f8") * 3 + Y).astype("f4"))
+
+
+def test_a_product_in_front_of_a_loop_is_not_computed_in_each_iteration():
+    source = printed(read_in_a_loop).source
+    assert source.index("exp(") < source.index("for k")
 
 
 def test_states_of_loops_are_what_they_were_before_they_were_assigned():
