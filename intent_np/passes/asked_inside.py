@@ -13,18 +13,15 @@ from __future__ import annotations
 from typing import Any
 
 from ..terms import logical as L
-from ..terms.core import inherit, named, replace, walk
+from ..terms.core import inherit, named, replace, rewrite
 from ..terms.dtypes import bool_
 from ..terms.index import OPERATORS, apply, const
 
 
 def asked_inside(program: L.LogicalProgram, loop: str) -> L.LogicalProgram:
     """The program whose loop of this name asks its condition inside."""
-    done: dict[Any, Any] = {}
-    for t in walk(program):
-        new = t.rebuild(done)  # type: ignore[attr-defined]
-        done[t] = inherit(t, _inside(new) if isinstance(t, L.Ordered) and t.name == loop else new)
-    return done[program]  # type: ignore[no-any-return]
+    (new,) = rewrite((program,), lambda t: _inside(t) if isinstance(t, L.Ordered) and t.name == loop else t)
+    return new  # type: ignore[no-any-return]
 
 
 def _inside(t: Any) -> L.Ordered:

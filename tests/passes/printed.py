@@ -10,6 +10,7 @@ from intent_np.compiler import Compilation
 from intent_np.runtime.binding import bind
 from intent_np.runtime.plan import generic_class
 from intent_np.target import SM_90
+from intent_np.testing import validation as v
 from intent_np.testing.triton_interpreter import interpret
 
 BLOCKS = {"block_axes": {"sizes": dict.fromkeys(("columns", "n", "m"), 16)}}
@@ -43,3 +44,19 @@ def by_reference(kernel: Any, given: dict[str, Any]) -> dict[str, Any]:
     expected = {n: x.copy() if isinstance(x, np.ndarray) else x for n, x in given.items()}
     intent.compile(kernel, target="reference")(*expected.values())
     return expected
+
+
+def prints_the_same(kernel: Any, given: dict[str, Any]) -> None:
+    """Assert that the text, in small blocks, leaves what the reference does."""
+    text, expected = printed(kernel, **BLOCKS), by_reference(kernel, given)
+    for n, x in text(given).items():
+        np.testing.assert_array_equal(x, expected[n], err_msg=f"{n} of\n{text.source}")
+
+
+def is_kept_by_every_pass(kernel: Any, given: dict[str, Any]) -> None:
+    """Assert that the program behind every pass computes the same, in the classes of any alignment and both orders."""
+    for which in v.CLASSES.values():
+        if which.divisor == 1:
+            made = v.stages(kernel, which, options=intent.CompileOptions(check=True))
+            for order in ("forward", "reverse"):
+                assert (found := v.validate(kernel, given, made=made, order=order)), found

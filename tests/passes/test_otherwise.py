@@ -7,10 +7,9 @@ import pytest
 
 import intent_np as intent
 import intent_np.language as I
-from intent_np.testing import validation as v
 from intent_np.testing.triton_interpreter import unavailable
 
-from .printed import BLOCKS, by_reference, printed
+from .printed import is_kept_by_every_pass, prints_the_same
 
 RNG = np.random.default_rng(31)
 
@@ -295,20 +294,13 @@ KERNELS: dict[Any, dict[str, Any]] = {
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.name)
 def test_every_pass_keeps_the_results(kernel: Any) -> None:
-    for which in v.CLASSES.values():
-        if which.divisor == 1:
-            made = v.stages(kernel, which, options=intent.CompileOptions(check=True))
-            for order in ("forward", "reverse"):
-                assert (found := v.validate(kernel, KERNELS[kernel], made=made, order=order)), found
+    is_kept_by_every_pass(kernel, KERNELS[kernel])
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.name)
 @pytest.mark.skipif(bool(unavailable()), reason=str(unavailable()))
 def test_printed_triton_does(kernel: Any) -> None:
-    given = KERNELS[kernel]
-    expected = by_reference(kernel, given)
-    for n, x in printed(kernel, **BLOCKS)(given).items():
-        np.testing.assert_array_equal(x, expected[n], err_msg=n)
+    prints_the_same(kernel, KERNELS[kernel])
 
 
 @pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_100"])

@@ -12,7 +12,7 @@ from intent_np.testing import validation as v
 from intent_np.testing.triton_interpreter import unavailable
 from tests.language.test_regions import forward_fill, recurrence
 
-from .printed import BLOCKS, by_reference, printed
+from .printed import prints_the_same
 
 RNG = np.random.default_rng(19)
 
@@ -105,12 +105,7 @@ def test_every_pass_keeps_outputs_and_states(name: str, which: str) -> None:
 @pytest.mark.skipif(bool(unavailable()), reason=str(unavailable()))
 @pytest.mark.parametrize("name", KERNELS)
 def test_printed_triton_does_the_same(name: str) -> None:
-    kernel = KERNELS[name]
-    text = printed(kernel, **BLOCKS)
-    given = arguments(kernel, SIZES[2])
-    found, expected = text(given), by_reference(kernel, given)
-    for k, x in found.items():
-        np.testing.assert_array_equal(x, expected[k], err_msg=text.source)
+    prints_the_same(KERNELS[name], arguments(KERNELS[name], SIZES[2]))
 
 
 @pytest.mark.parametrize("name", ["recurrence", "products_of_slices"])

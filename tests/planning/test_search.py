@@ -24,19 +24,8 @@ from intent_np.terms.grouped import GROUPED, Sync
 from intent_np.terms.normal import Axis, Load, Recur, View
 from kernels.losses import fused_linear_cross_entropy
 
-from .rows import (
-    CASES,
-    both_ways,
-    chain,
-    eliminated,
-    found_place,
-    iterated,
-    planned,
-    published,
-    small_point,
-    softmax,
-    weighed_steps,
-)
+from .ordered_rows import eliminated, found_place, iterated, published, weighed_steps
+from .rows import CASES, both_ways, chain, planned, small_point, softmax
 
 LONG = {"M": 512, "N": 131072}
 
