@@ -158,9 +158,8 @@ class Problem:
         if self.order.meet():
             raise Unserved("it overwrites what other members of an axis read")
         for a in self.axes:
-            if a.lanes - set(g.workset) or contains_any((a.lo, a.hi), *STRUCTURED, Carry, Final):
-                raise Unserved("bounds of an axis of it vary along one that is not spread over instances")
-            if a.needs and not all(isinstance(n, Turn) for n in a.needs):
+            inside = a.lanes - set(g.workset) or not all(isinstance(n, Turn) for n in a.needs)
+            if inside or contains_any((a.lo, a.hi), *STRUCTURED, Carry, Final):
                 raise Unserved("bounds of an axis of it vary along one that is not spread over instances")
             if self._is_changed((a.lo, a.hi)):
                 raise Unserved("bounds of an axis of it are read from what it changes")
