@@ -155,7 +155,6 @@ def test_a_permission_that_nothing_used_is_told(kernel: Any, numerics: str, targ
 
 def test_all_options_are_tried_here_or_belong_to_the_launch_class() -> None:
     ours = {("bind_class", k) for k in ("unit", "aligned", "bounds", "multiples")} | {("lower_to_triton", "index_bits")}
-    ours |= {(step, "turns") for step in ("block_axes", "narrow_ranges", "lower_to_triton")}
     ours |= {
         ("report_debug", "capacity"),  # beside `report`, and tried with it in tests of debug statements
         ("split_reductions", "split"),
