@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from intent_np.planning import machine
-from intent_np.planning.choose import WORTH
+from intent_np.planning.choose import HELD
 from intent_np.planning.machine import UNITS, Launch, costs, seconds
 
 MEASURED = Path(__file__).parent / "results" / "plans-h200.json"
@@ -145,7 +145,7 @@ def figures(rows: list[Row], prices: list[float]) -> Figures:
 def _taken(rows: list[Row], own: list[int], prices: list[float]) -> int:
     """The plan that is chosen at these prices: one that holds its rows where no other is clearly cheaper."""
     least = min(prices[i] for i in own)
-    held = [i for i in own if not rows[i]["launch"]["looped"] and prices[i] <= WORTH * least]
+    held = [i for i in own if not rows[i]["launch"]["looped"] and prices[i] <= HELD * least]
     return min(held or own, key=lambda i: prices[i])
 
 

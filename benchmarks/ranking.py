@@ -15,8 +15,8 @@ WORST = 3
 
 
 def ratio(record: Record) -> float | None:
-    """Our time over that of the best peer; None without either."""
-    others = [ms for name, ms in record.get("ms", {}).items() if name != "ours"]
+    """Our time over that of the best peer; None without either, and where our results are others."""
+    others = [ms for name, ms in record.get("ms", {}).items() if name != "ours"] if record["ok"] else []
     return record["ms"]["ours"] / min(others) if others else None
 
 
