@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
+from heapq import merge
 from math import gcd
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from ..rules.affine import affine
 from ..rules.bounds import end
 from ..rules.facts import less
 from ..rules.simplify import node, substitute
-from ..terms.index import Value, apply, conjuncts, is_const
+from ..terms.index import Const, Value, apply, conjuncts, is_const
 from ..terms.normal import Axis, Coord, Final, Load, Recur, Store, Update
 from ..terms.ordered import evaluated
 
@@ -36,26 +38,58 @@ def dependences(effects: Sequence[Any]) -> list[Dependence]:
     stores = [[t for t in evaluated(e) if isinstance(t, Store)] for e in effects]
     acts = [changes(e) for e in effects]
     loads = [[t for t in terms if isinstance(t, Load)] if acts[i] else [] for i, terms in enumerate(inside)]
-    touching: dict[Any, list[tuple[int, Any]]] = {}
-    for i in range(len(effects)):
-        accesses: list[Any] = [*stores[i], *loads[i]]
-        for t in accesses:
-            touching.setdefault(t.view, []).append((i, t))
+    accesses: list[tuple[int, Any]] = [(i, t) for i in range(len(effects)) for t in (*stores[i], *loads[i])]
+    near = Near(accesses)
+    written: dict[Any, dict[Any, list[int]]] = {}
+    for i, t in accesses:
+        if isinstance(t, Store):
+            written.setdefault(t.view, {}).setdefault(t.index, []).append(i)
     for i, own in enumerate(stores):
         for s in own:
-            for k, other in touching[s.view]:
+            for k, other in near.of(s):
                 again = isinstance(other, Load) or k < i or (k == i and isinstance(effects[i], Recur))
                 if again and not disjoint(s, other):
                     found.append(Dependence(min(i, k), max(i, k), _own(s.index, other.index)))
-            for view in (v for v in touching if v.name in s.view.same):
-                one_array = (k for k, t in touching[view] if isinstance(t, Store) and k < i and t.index == s.index)
-                found += [Dependence(k, i, None) for k in one_array]
+            for view in (v for v in written if v.name in s.view.same):
+                found += [Dependence(k, i, None) for k in written[view].get(s.index, ()) if k < i]
     last = {e.turn: k for k, e in enumerate(effects) if isinstance(e, Recur) and acts[k]}
     for i, terms in enumerate(inside):
         if acts[i]:
             results = dict.fromkeys(last[t.turn] for t in terms if isinstance(t, Final) and t.turn in last)
             found += [Dependence(k, i, None) for k in results if k != i]
     return found
+
+
+class Near:
+    """Accesses with their positions, by what keeps most of them apart at a glance: one dimension of each view in which
+    the place is a number.  A program of many accesses is no matter of all its pairs then."""
+
+    def __init__(self, accesses: Iterable[tuple[int, Any]]) -> None:
+        self.all: dict[Any, list[tuple[int, Any]]] = {}
+        for i, t in accesses:
+            self.all.setdefault(t.view, []).append((i, t))
+        self.dimension = {view: _numbered(found) for view, found in self.all.items()}
+        self.places: dict[Any, list[tuple[int, Any]]] = {}
+        for view, found in self.all.items():
+            for i, t in found:
+                self.places.setdefault((view, self._number(t)), []).append((i, t))
+
+    def of(self, t: Any) -> Iterable[tuple[int, Any]]:
+        """The accesses of the view of `t` that another number does not keep apart from it, in order."""
+        number = self._number(t) if t.view in self.all else None
+        if number is None:
+            return self.all.get(t.view, ())
+        return merge(*(self.places.get((t.view, n), ()) for n in (number, None)), key=itemgetter(0))
+
+    def _number(self, t: Any) -> Any:
+        x = t.index[self.dimension[t.view]] if t.index else None
+        return x if isinstance(x, Const) else None
+
+
+def _numbered(accesses: Sequence[tuple[int, Any]]) -> int:
+    """The dimension with the most numbers for places."""
+    numbers = [len({x for x in places if is_const(x)}) for places in zip(*(t.index for _, t in accesses), strict=True)]
+    return max(range(len(numbers)), key=numbers.__getitem__, default=0)
 
 
 def loops_used(effects: Sequence[Any]) -> list[list[int]]:

@@ -6,6 +6,8 @@ Used by `emit`.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import Counter
+from heapq import heappop, heappush
 from itertools import takewhile
 from typing import Any
 
@@ -254,15 +256,23 @@ class Effects(Values):
         for var, t in zip(states, values, strict=True):
             value = self.emit_last(t, var)
             new[var] = value if value.lanes == var.lanes else Broadcast(value, var.varies)
+        place = {var: i for i, var in enumerate(new)}
+        reads = {var: [v for v in walk(value) if v in place and v is not var] for var, value in new.items()}
+        readers = Counter(v for read in reads.values() for v in read)
+        ready = [i for var, i in place.items() if not readers[var]]  # a heap
         while new:
-            ready = next((v for v in new if not any(v in walk(x) for w, x in new.items() if w is not v)), None)
-            if ready is None:  # a cycle: one value is computed ahead
-                first = next(iter(new))
-                new[first] = self.let(new[first], first.name + "_next", self.scope)
-                continue
-            value = new.pop(ready)
-            if value is not ready:
-                self.scope.body.append(Let(ready, value))
+            if ready:
+                var = states[heappop(ready)]
+                if (value := new.pop(var)) is not var:
+                    self.scope.body.append(Let(var, value))
+            else:  # a cycle: a value that reads what is left is computed ahead
+                var = next(var for var in new if reads[var])
+                new[var] = self.let(new[var], var.name + "_next", self.scope)
+            read, reads[var] = reads[var], []
+            for v in read:
+                readers[v] -= 1
+                if not readers[v] and v in new:
+                    heappush(ready, place[v])
 
     def emit_last(self, t: Any, var: Var) -> Any:
         """A next state, left inside its assignment when nothing else uses it."""

@@ -85,14 +85,14 @@ def _forward(load: Load, before: dict[Any, Any], done: dict[Any, Any], changed: 
 def _stored(s: Store, t: Load, changed: set[View]) -> tuple[Any, Any] | None:
     """What a store gives the element of a load, and where; None if it is not known to give it anything, or if computing
     it again, where the load stands, is not the better way."""
+    if s.index != t.index and s.view.mode != "workspace":
+        return None
     if s.view.mode == "workspace" and any(x.view in changed for x in evaluated(s.value) if isinstance(x, Load)):
         return None  # it was put there to be kept while its sources change
     if any(isinstance(x, Found) and x.lanes for x in evaluated(s.value)):
         return None  # the points of the load may be others
     if s.index == t.index:
         return s.value, s.valid
-    if s.view.mode != "workspace":
-        return None
     here = _members(s.index, t.index)
     if here is None or not all(_again(x, here) for x in (s.value, s.valid) if x is not None):
         return None

@@ -6,7 +6,7 @@ of its members.  Clusters that read the same values join where their axes agree;
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ..terms.core import find, once
@@ -30,7 +30,7 @@ def _formed(unsynced: tuple[Any, ...]) -> tuple[Group, ...]:
     between = [*dependences(effects), *update_dependences(effects)]
     formed: list[_Cluster] = []
     used = loops_used(effects)
-    for cluster in _clusters(effects, between, used, {}):
+    for cluster in _clusters(effects, between, used):
         into = next((g for g in formed if g.takes(cluster)), None)
         if into is None:
             formed.append(cluster)
@@ -40,66 +40,68 @@ def _formed(unsynced: tuple[Any, ...]) -> tuple[Group, ...]:
 
 
 class _Cluster:
-    """Effects by position, and what is known of them together."""
+    """Effects by position, and what is known of them together.
+
+    axes:   those that each member could be spread over if nothing ordered its points, as the first member has them
+    along:  those of each dependence whose every member has accesses of its own
+    """
 
     def __init__(
         self,
         effects: Sequence[Any],
         members: list[int],
-        between: Iterable[Dependence],
+        along: set[frozenset[Any]],
         used: Sequence[Sequence[int]],
-        known: dict[int, tuple[Axis, ...]],
     ) -> None:
-        self.effects, self.members, self.used, self.known = effects, members, used, known
-        self.along = [d.along for d in between if d.along is not None and d.first in members]
+        self.members, self.along, self.used, self.first = members, along, used, members[0]
         self.reads = {t for t in evaluated(*(effects[i] for i in self.performed)) if isinstance(t, Load)}
-        self.workset = self._workset(members)
-        alone = any(self._eligible(i) for i in members)
-        self.serial = bool(self.along) and not self.workset and alone
+        eligible = [program_axes(tuple(effects[k] for k in (i, *used[i]))) for i in members]
+        self.axes = _shared(eligible)
+        self.workset = _inside(self.axes, along)
+        self.serial = bool(along) and not self.workset and any(eligible)
 
     @property
     def performed(self) -> list[int]:
         """The members, and the loops whose results they need."""
         return sorted({k for i in self.members for k in (i, *self.used[i])})
 
-    def _workset(self, members: Iterable[int]) -> tuple[Axis, ...]:
-        first, *others = (self._eligible(i) for i in members)
-        for own in others:
-            first = tuple(a for a in first if a in own)
-        return tuple(a for a in first if all(a in own for own in self.along))
-
-    def _eligible(self, i: int) -> tuple[Axis, ...]:
-        """The axes that one member could be spread over if nothing ordered its points."""
-        if i not in self.known:
-            self.known[i] = program_axes((self.effects[i], *(self.effects[k] for k in self.used[i])))
-        return self.known[i]
-
     def takes(self, other: _Cluster) -> bool:
         """Whether one group does the work of both no worse than two."""
         if self.serial or other.serial:
             return False
-        both = self._workset(sorted((*self.members, *other.members)))
-        if not all(a in own for own in other.along for a in both):
+        both = _inside(self._axes_with(other), self.along)
+        if both != _inside(both, other.along):
             return False
         if set(both) == set(self.workset) == set(other.workset) and both:
             return True
-        return bool(self.reads & other.reads) and bool(both or not (self.workset or other.workset))
+        return bool(both or not (self.workset or other.workset)) and not self.reads.isdisjoint(other.reads)
 
     def join(self, other: _Cluster) -> None:
-        self.members = sorted((*self.members, *other.members))
-        self.along += other.along
+        self.axes = self._axes_with(other)
+        self.first = min(self.first, other.first)
+        self.members += other.members
+        self.along |= other.along
         self.reads |= other.reads
-        self.workset = self._workset(self.members)
+        self.workset = _inside(self.axes, self.along)
+
+    def _axes_with(self, other: _Cluster) -> tuple[Axis, ...]:
+        return _shared([self.axes, other.axes] if self.first < other.first else [other.axes, self.axes])
 
 
-def _clusters(
-    effects: Sequence[Any],
-    between: Iterable[Dependence],
-    used: Sequence[Sequence[int]],
-    known: dict[int, tuple[Axis, ...]],
-) -> list[_Cluster]:
-    """The connected components of the dependences; `known` keeps the axes of each effect."""
-    between = list(between)
+def _shared(axes: Sequence[tuple[Axis, ...]]) -> tuple[Axis, ...]:
+    """The axes that all have, in the order of the first."""
+    first, *others = axes
+    every = frozenset(first).intersection(*others)
+    return tuple(a for a in first if a in every)
+
+
+def _inside(axes: tuple[Axis, ...], along: set[frozenset[Any]]) -> tuple[Axis, ...]:
+    """The axes along which every dependence stays inside of one member."""
+    return tuple(a for a in axes if all(a in own for own in along))
+
+
+def _clusters(effects: Sequence[Any], between: Sequence[Dependence], used: Sequence[Sequence[int]]) -> list[_Cluster]:
+    """The connected components of the dependences."""
     root = list(range(len(effects)))
 
     def find_root(i: int) -> int:
@@ -110,11 +112,15 @@ def _clusters(
     for d in between:
         low, high = sorted((find_root(d.first), find_root(d.second)))
         root[high] = low
+    acting = dict.fromkeys(i for i, e in enumerate(effects) if changes(e))
     members: dict[int, list[int]] = {}
-    for i, e in enumerate(effects):
-        if changes(e):
-            members.setdefault(find_root(i), []).append(i)
-    return [_Cluster(effects, found, between, used, known) for found in members.values()]
+    for i in acting:
+        members.setdefault(find_root(i), []).append(i)
+    along: dict[int, set[frozenset[Any]]] = {top: set() for top in members}
+    for d in between:
+        if d.along is not None and d.first in acting:
+            along[find_root(d.first)].add(d.along)
+    return [_Cluster(effects, found, along[top], used) for top, found in members.items()]
 
 
 def _ordered(effects: Sequence[Any], members: Sequence[int]) -> list[Any]:

@@ -6,13 +6,13 @@ Used by `form_groups`; `dependences` knows the order of stores and loads.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ..terms.normal import Load, Recur, Store
 from ..terms.ordered import evaluated
-from ..terms.updates import Found, Update, fenced, ordered
-from .dependences import Dependence, disjoint, injective, loops_used
+from ..terms.updates import ACQUIRING, RELEASING, Found, Update, fenced, ordered
+from .dependences import Dependence, Near, disjoint, injective, loops_used
 
 COMMUTING = ("add", "and", "or", "xor", "max", "min")
 """What integers may have done to them in any order."""
@@ -23,26 +23,45 @@ def changing(*roots: Any) -> list[Any]:
     return [t for t in evaluated(*roots) if isinstance(t, (Store, Update))]
 
 
+class Changes(Near):
+    """Stores and updates with their positions: near to one are those that may be to its element, and those that memory
+    orders may fence off from it."""
+
+    def __init__(self, changed: Iterable[tuple[int, Any]]) -> None:
+        changed = list(changed)
+        super().__init__(changed)
+        self.updates = [(i, t) for i, t in changed if isinstance(t, Update)]
+        self.acquiring = [(i, t) for i, t in self.updates if t.order in ACQUIRING]
+
+    def of(self, t: Any) -> Iterable[tuple[int, Any]]:
+        if not isinstance(t, Update):
+            return super().of(t)
+        return dict.fromkeys((*super().of(t), *(self.updates if t.order in RELEASING else self.acquiring)))
+
+
 def update_dependences(effects: Sequence[Any]) -> Iterator[Dependence]:
     """The dependences in which an update takes part.  One of an ordered loop has those of its iterations, too."""
     used = loops_used(effects)
     inside = [evaluated(e, *(effects[k] for k in used[i])) for i, e in enumerate(effects)]
     own = [changing(e) for e in effects]
-    updates = [any(isinstance(t, Update) for t in changed) for changed in own]
-    place = {t: i for i, changed in enumerate(own) for t in changed if isinstance(t, Update)}
+    near = Changes((i, t) for i, changed in enumerate(own) for t in changed)
+    place = {t: i for i, t in near.updates}
+    if not place:
+        return
+    updates = Near(near.updates)
     asked = {t.update for terms in inside for t in terms if isinstance(t, Found)}
     for i, e in enumerate(effects):
         for t in inside[i]:
             if isinstance(t, Found) and place[t.update] != i:
                 yield Dependence(place[t.update], i, frozenset(t.update.over))
-            for u, k in place.items():
-                if isinstance(t, Load) and t.view is u.view and not disjoint(u, t):
+            for k, u in updates.of(t) if isinstance(t, Load) else ():
+                if not disjoint(u, t):
                     yield Dependence(min(i, k), max(i, k), _points(u, t))
-        for k in range(i + isinstance(e, Recur)):
-            for a, b in ((a, b) for a in own[k] for b in own[i]) if updates[k] or updates[i] else ():
-                if isinstance(a, Update) or isinstance(b, Update):
-                    if fenced(a, b) or conflict(a, b) and not (_commute(a, b) and not asked & {a, b}):
-                        yield Dependence(k, i, _points(a, b))
+        for b in own[i]:
+            for k, a in near.of(b):
+                earlier = k < i + isinstance(e, Recur) and (isinstance(a, Update) or isinstance(b, Update))
+                if earlier and (fenced(a, b) or conflict(a, b) and not (_commute(a, b) and not asked & {a, b})):
+                    yield Dependence(k, i, _points(a, b))
 
 
 def _commute(a: Any, b: Any) -> bool:

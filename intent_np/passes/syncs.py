@@ -9,8 +9,8 @@ In a loop, what an iteration stores comes before what the next one loads and sto
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from itertools import combinations
 from typing import Any
 
 from ..rules.affine import affine
@@ -21,7 +21,7 @@ from ..terms.normal import Begin, Coord, Effect, Load, Recur, Store, Turn, Updat
 from ..terms.ordered import Rewritten, evaluated, loops
 from ..terms.updates import fenced
 from .dependences import disjoint
-from .order_updates import conflict
+from .order_updates import Changes, conflict
 
 Cut = tuple[int, int]  # (after, at most): an effect that a sync must follow, and one that it must not follow
 
@@ -38,27 +38,29 @@ class _Body:
         self.effects, self.loop = effects, loop
         self.turn = loop.turn if loop else None
         self.stores = [[t for t in evaluated(e) if isinstance(t, (Store, Update))] for e in effects]
+        self.storing: dict[Any, list[int]] = {}  # where each view is stored into
+        for i, stores in enumerate(self.stores):
+            for view in {s.view for s in stores}:
+                self.storing.setdefault(view, []).append(i)
         self.needed: list[Cut] = []
+        self.cuts: list[int] = []  # where the syncs are, in order
         self.syncs: dict[int, Sync] = {}
 
     def overwritten(self, view: Any, after: int) -> int:
         """The first effect behind `after` that stores into a view."""
-        found = (i for i, stores in enumerate(self.stores) if i > after and any(s.view is view for s in stores))
-        return next(found, len(self.effects))
+        places = self.storing.get(view, [])
+        k = bisect_right(places, after)
+        return places[k] if k < len(places) else len(self.effects)
 
     def between_stores(self) -> None:
         """Cuts between stores that may be to one element."""
-        places = [i for i, stores in enumerate(self.stores) if stores]
-        self.needed += [(i, j) for i, j in combinations(places, 2) if _meet(self.stores[i], self.stores[j])]
+        every = [(i, t) for i, stores in enumerate(self.stores) for t in stores]
+        near = Changes(every)
+        self.needed += [(i, j) for j, t in every for i, s in near.of(t) if i < j and meet_again(s, t)]
         if self.loop is not None:
-            inside = {self.loop.turn, *(r.turn for r in loops(self.effects))}
-            every = [s for stores in self.stores for s in stores]
-            again = (
-                j
-                for j in places
-                if any(_come_again(s, t, self.loop.turn, inside) for s in every for t in self.stores[j])
-            )
-            self.needed += [(-1, j) for j in again]
+            turn = self.loop.turn
+            inside = {turn, *(r.turn for r in loops(self.effects))}
+            self.needed += [(-1, j) for j, t in every if any(_come_again(s, t, turn, inside) for _, s in near.of(t))]
 
 
 class _Syncs:
@@ -121,6 +123,7 @@ class _Syncs:
         """Give the syncs of a body, and of the loops in it, numbers in order."""
         body = self.bodies[loop]
         cuts = {*_cuts(body.needed), *((len(body.effects),) if loop in self.asked_last else ())}
+        body.cuts = sorted(cuts)
         for i, e in enumerate((*body.effects, None)):
             if i in cuts:
                 self.numbers += 1
@@ -155,18 +158,13 @@ class _Syncs:
                 if isinstance(t, Load) and t.after is not None:
                     body, after = self.place[t.after]
                     own = asking is not None and body.loop is asking
-                    last = body.overwritten(t.view, after)
-                    at = max(body.syncs) if own else next(i for i in sorted(body.syncs) if after < i <= last)
+                    at = body.cuts[-1 if own else bisect_right(body.cuts, after)]  # the first behind it is early enough
                     new = replace(t, after=body.syncs[at])
                 done[t] = inherit(t, new.rebuild(done))
         return done[root]
 
 
-def _meet(a: Iterable[Any], b: Sequence[Any]) -> bool:
-    return any(meet_again(s, t) for s in a for t in b)
-
-
-def meet_again(s: Store, t: Store) -> bool:
+def meet_again(s: Any, t: Any) -> bool:
     """Whether two stores may be to one element, without being to the very same ones lane by lane."""
     if isinstance(s, Update) or isinstance(t, Update):
         return fenced(s, t) or conflict(s, t)

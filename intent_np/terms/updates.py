@@ -19,6 +19,9 @@ OPERATIONS = (
 OPERANDS = {"load": 0, "compare_exchange": 2}
 """How many values an operation takes; all others one."""
 
+ACQUIRING, RELEASING = ("acquire", "acq_rel"), ("release", "acq_rel")
+"""Memory orders that keep what is behind an access behind it, and what is before it before."""
+
 
 @term
 class Update(Effect):
@@ -90,7 +93,7 @@ def fenced(a: Any, b: Any) -> bool:
     the second releases.  Other points see no order but that of updates, which alone they may meet."""
     if not isinstance(a, Update) or not isinstance(b, Update) or not a.within or not b.within:
         return False
-    return a.within[0] == b.within[0] and (a.order in ("acquire", "acq_rel") or b.order in ("release", "acq_rel"))
+    return a.within[0] == b.within[0] and (a.order in ACQUIRING or b.order in RELEASING)
 
 
-__all__ = ["OPERANDS", "OPERATIONS", "Found", "Update", "fenced", "ordered"]
+__all__ = ["ACQUIRING", "OPERANDS", "OPERATIONS", "RELEASING", "Found", "Update", "fenced", "ordered"]

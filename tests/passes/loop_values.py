@@ -44,6 +44,19 @@ def chased(follow: I.In[I.i32, ("N",)], n: I.index, y: I.Out[I.i32, ("N",)]):
         y[p] = at
 
 
+@case(x=np.float32([1, 2, 3, 4]), y=blank(3, 4))
+@intent.kernel
+def exchanged_behind_another(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, (3, "N")]):
+    """Two states need each other's old value, and one of them that of a third, which is in no cycle."""
+    for i in I.parallel(I.domain(0, x.shape[0])):
+        a, b, c = x[i], x[i] + 1.0, x[i] + 2.0
+        for _ in range(5):
+            a, b, c = a * 2.0, c + a, b
+        y[0, i] = a
+        y[1, i] = b
+        y[2, i] = c
+
+
 # ---- tensors
 
 
