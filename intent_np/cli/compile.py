@@ -166,10 +166,13 @@ def lowered_text(entry: Entry, stop_after: str) -> str:
 def plans_text(entry: Entry, given: Mapping[str, int]) -> str:
     """What could be recomputed or kept in each group, with its costs on an H200, the cheapest first.
 
-    For contiguous arrays of the given extents; those that are not given are long.
+    For contiguous arrays of the given extents; those that are not given are long.  The policies of `choose_plan` that
+    allow some plans only, and its limits, hold.
     """
     from intent_np.compiler import LAST_OF_ALL, Compilation, CompileOptions
+    from intent_np.planning.choose import POLICIES
     from intent_np.planning.explain import explained, text
+    from intent_np.planning.problem import limits_of
     from intent_np.plans import class_options
     from intent_np.runtime.examples import class_of
     from intent_np.runtime.plan import generic_class
@@ -181,7 +184,10 @@ def plans_text(entry: Entry, given: Mapping[str, int]) -> str:
     options = class_options(made.plan, holds)
     with made.arena:
         program = made.lowered(made.normal, options=options, after=LAST_OF_ALL, stop_after="split_reductions")
-        return text(explained(program, sizes=sizes))
+        told = made.options.passes.get("choose_plan", {})
+        policy = told.get("policy", "")
+        limits = limits_of(told.get("limits", {}))
+        return text(explained(program, policy if policy in POLICIES else "egraph", sizes, limits))
 
 
 def one_entry(place: str) -> Entry:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..errors import Remark, error
+from ..errors import Remark
 from ..permissions import lines_below, note
 from ..terms.core import arena, contains, replace
 from ..terms.grouped import GROUPED, Group, GroupedProgram, Last
@@ -52,13 +52,10 @@ def choose_plan(
     if policy == "directed":
         return program
     from ..planning.apply import applied
-    from ..planning.problem import Limits
+    from ..planning.problem import limits_of
     from ..planning.registers import limit
 
-    if unknown := set(limits) - set(Limits._fields):
-        what = f"choose_plan has no limit {', '.join(sorted(unknown))}"
-        raise error("E006", what=what, how=f"choose one of {', '.join(Limits._fields)}")
-    bounds = Limits(**limits)
+    bounds = limits_of(limits)
     processors = processors_of(program.target)
     groups: list[Group] = []
     launches: list[Any] = []
@@ -95,9 +92,10 @@ def _chosen(
     sizes: Mapping[str, int],
     bounds: Limits,
 ) -> Alternative | None:
-    """The plan of a group; None where later passes decide, with a remark if a plan was asked for."""
+    """The plan of a group; None where later passes decide, with a remark if a plan was asked for, or a limit of effort
+    is in its way."""
     from ..planning import choose
-    from ..planning.problem import Unserved
+    from ..planning.problem import TooMuch, Unserved
 
     given = (g, permissions, processors)
     try:
@@ -108,7 +106,7 @@ def _chosen(
         if found and policy == "auto" and not rank and "relaxed_algebra" not in permissions:
             return choose.better(found, processors)
     except Unserved as why:
-        if policy != "auto":
+        if policy != "auto" or isinstance(why, TooMuch):
             text = f"later passes decide by rule what is recomputed and kept: {why}"
             arena().remarks[Remark("P008", text, next(iter(arena().spans.get(g.effects[0], ())), None))] = None
         return None

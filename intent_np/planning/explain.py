@@ -19,7 +19,11 @@ from .problem import Limits, Unserved
 
 
 def explained(
-    program: GroupedProgram, policy: str = "egraph", sizes: Mapping[str, int] = {}, shown: int = 12
+    program: GroupedProgram,
+    policy: str = "egraph",
+    sizes: Mapping[str, int] = {},
+    limits: Limits = Limits(),  # noqa: B008
+    shown: int = 12,
 ) -> list[dict[str, Any]]:
     """For each group its plans with their costs, the cheapest first, or why it keeps the directed plan."""
     out: list[dict[str, Any]] = []
@@ -31,7 +35,7 @@ def explained(
             out.append({"group": name, "plans": [], "directed": "instances share its reductions"})
             continue
         try:
-            found = decide(g, program.permissions, processors, policy, sizes, Limits())
+            found = decide(g, program.permissions, processors, policy, sizes, limits)
         except Unserved as why:
             out.append({"group": name, "plans": [], "directed": str(why)})
             continue

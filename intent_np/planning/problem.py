@@ -11,6 +11,7 @@ from itertools import product
 from math import prod
 from typing import Any, NamedTuple
 
+from ..errors import error
 from ..passes.blocks import LARGEST, held_together, power_of_two
 from ..passes.one_hot import counted
 from ..passes.roles import CONTRACTED_LIMIT, STRIDED_LIMIT, axes, contiguous, extent_bound, reads_memory
@@ -63,6 +64,10 @@ class Unserved(Exception):
     """Why a group keeps the directed plan."""
 
 
+class TooMuch(Unserved):
+    """It could be planned, and one of the limits is in the way."""
+
+
 class Limits(NamedTuple):
     """Bounds of the effort, as counts: the same on every machine.
 
@@ -78,6 +83,14 @@ class Limits(NamedTuple):
     nodes: int = 6000
     evaluations: int = 6000
     exact: int = 600
+
+
+def limits_of(given: Mapping[str, int]) -> Limits:
+    """The limits with these in their places; E006 for one that there is not."""
+    if unknown := set(given) - set(Limits._fields):
+        what = f"choose_plan has no limit {', '.join(sorted(unknown))}"
+        raise error("E006", what=what, how=f"choose one of {', '.join(Limits._fields)}")
+    return Limits(**given)
 
 
 class Problem:
@@ -173,7 +186,7 @@ class Problem:
             if contains_any(operands(t), *STRUCTURED) and t.view.names & self.order.changed:
                 raise Unserved("an address into what it changes depends on a reduction")
         if len(walk(*g.effects)) > self.limits.values:
-            raise Unserved(f"it has more than {self.limits.values} values")
+            raise TooMuch(f"it has more than {self.limits.values} values")
 
     def _is_changed(self, roots: Any) -> bool:
         return any(t.view.names & self.order.changed for t in find(roots, Load))

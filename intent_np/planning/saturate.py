@@ -21,7 +21,7 @@ from ..terms.normal import Contract, Coord, Load, Part, Proj, Reduce, Region, Sc
 from ..terms.ordered import evaluated
 from .andor import Graph, decoded
 from .places import Frame, facts, frames, numbers
-from .problem import STRUCTURED, Problem, Unserved, combine_name, opaque, operands, summarized
+from .problem import STRUCTURED, Problem, TooMuch, Unserved, combine_name, opaque, operands, summarized
 from .schema import ROUNDS, SCHEMA
 
 PERMITTED = {"relaxed_algebra": "algebra", "relaxed_normalization": "online"}
@@ -64,7 +64,7 @@ def saturate(problem: Problem, permissions: Iterable[str], keep: bool = False) -
         raise Unserved("there is nothing to choose")
     loader = _Loader(problem, keep)
     if len(loader.names) * sum(len(f.places) for f in loader.frames) > problem.limits.executions:
-        raise Unserved(f"it has more than {problem.limits.executions} values at places")
+        raise TooMuch(f"it has more than {problem.limits.executions} values at places")
     rules = " ".join(f"(run {name})" for p, name in PERMITTED.items() if p in permissions)
     again = f"(repeat {ROUNDS} (run exact) {rules} (saturate (run facts)))"
     place = "(run place)" if problem.order.is_plain else "(saturate (run outward)) (run place)"
@@ -72,7 +72,7 @@ def saturate(problem: Problem, permissions: Iterable[str], keep: bool = False) -
     with _ONE_AT_A_TIME:
         nodes = _executed(loader.actions, schedule)
     if len(nodes) > problem.limits.nodes:
-        raise Unserved(f"it has more than {problem.limits.nodes} e-nodes")
+        raise TooMuch(f"it has more than {problem.limits.nodes} e-nodes")
     known = (
         loader.leaves,
         loader.lanes,

@@ -77,6 +77,17 @@ def test_compile_prints_plans_with_their_costs(capsys) -> None:
     assert "memory" in out
 
 
+def test_what_plans_are_printed_is_what_was_asked_for(capsys) -> None:
+    def plans(*options: str) -> str:
+        _, out, err = run(capsys, "compile", "kernels/softmax.py:softmax", "--plans", *options)
+        return out + err
+
+    assert "directed plan, it has more than 3 values" in plans("--option", "choose_plan.limits.values=3")
+    assert "keeps" not in plans("-e", "N=131072", "--option", "choose_plan.policy=recompute")
+    assert "keeps" in plans("-e", "N=131072", "--option", "choose_plan.policy=keep")
+    assert "choose_plan has no limit value\n" in plans("--option", "choose_plan.limits.value=3")
+
+
 def test_no_plan_is_shown_of_what_instances_share(capsys) -> None:
     place = "compile", "kernels/reductions.py:sum_all", "--plans", "-e"
     assert "group of y\n*" in run(capsys, *place, "N=4096")[1]

@@ -175,6 +175,13 @@ def test_a_group_without_a_plan_says_why(kernel: Any, options: dict[str, Any], w
     assert not any(a.role for a in find(made.program, Axis))  # type: ignore[attr-defined]
 
 
+def test_a_limit_is_told_where_the_compiler_decides() -> None:
+    """By default nothing is said of groups that no plan could be right for, and of those that are too much is."""
+    assert not compilation(published, policy="auto").remarks
+    (remark,) = compilation(softmax, policy="auto", limits={"nodes": 10}).remarks
+    assert (remark.code, remark.text.rpartition(": ")[2]) == ("P008", "it has more than 10 e-nodes")
+
+
 def test_without_egglog_the_directed_plan_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     from intent_np.planning import saturate
 
