@@ -156,9 +156,9 @@ def block_extents(group: Group, walked: Iterable[Axis] = ()) -> tuple[dict[Axis,
     extents = {a: resident.get(a) or a.block or chosen.get(a, 1) for a in every}  # a pass may have decided on some
     most = LARGEST if group.workset or contracts else ALONE
     for together, registers in held_together(group).items():
-        _fit(together, extents, resident, carried, most // registers)
+        _fit(together, extents, resident, carried, most // registers, LARGEST // registers)
     for t in find(group.effects, Scan):
-        _fit(tuple(sorted(_whole_axes(t.lanes), key=lambda a: a.digest)), extents, resident, carried, SCANNED)
+        _fit(tuple(sorted(_whole_axes(t.lanes), key=lambda a: a.digest)), extents, resident, carried, SCANNED, LARGEST)
     return extents, set(resident)
 
 
@@ -216,13 +216,18 @@ def _whole_axes(lanes: Iterable[Any]) -> set[Axis]:
 
 
 def _fit(
-    together: tuple[Axis, ...], extents: dict[Axis, int], resident: dict[Axis, int], carried: Container[Any], most: int
+    together: tuple[Axis, ...],
+    extents: dict[Axis, int],
+    resident: dict[Axis, int],
+    carried: Container[Any],
+    most: int,
+    whole: int,
 ) -> None:
-    """Halve the largest blocks until a fragment has no more than `most` lanes; where it could not hold them all,
-    give up that an axis is whole."""
+    """Halve the largest blocks until a fragment has no more than `most` lanes; where whole axes alone have more than
+    `whole`, give up that one is."""
     while (lanes := prod(extents[a] for a in together)) > most:
         free = [a for a in together if a not in resident and extents[a] > 1]
-        if not free and lanes <= LARGEST:
+        if not free and lanes <= whole:
             break
         a = max(free or [a for a in together if a not in carried] or together, key=lambda a: extents[a])
         if a in resident:
