@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from intent_np.terms.core import arena
-from intent_np.terms.dtypes import DType, bool_, f64, i64, index
+from intent_np.terms.dtypes import DType, bool_, f64, i64, index, u64
 from intent_np.terms.index import Apply, Cast, Const, Value, apply, const
 from intent_np.terms.logical import Convert, Domain, Formal, Pointwise, Read, TensorType, broadcast, element, shape_of
 from intent_np.terms.normal import Memory
@@ -141,15 +141,22 @@ def is_open(v: Any) -> bool:
 
 
 def value(v: Operand, d: DType | None = None) -> Value:
-    """`v` as a term; what is open takes `d`, or bool, i64, f64."""
+    """`v` as a term; what is open takes `d`, or the dtype of `alone`."""
     if isinstance(v, Value):
         if d is not None and element(v.type) is not d and is_open(v):
             condition, then, otherwise = capture().choices[v]
             return capture().decided(v, select(condition, value(then, d), value(otherwise, d)))  # type: ignore[no-any-return]
         return v
     if is_literal(v):
-        return literal(v, d or (bool_ if isinstance(v, bool) else i64 if isinstance(v, int) else f64))
+        return literal(v, d or alone(v))
     raise fail("E121", what=describe(v), fix=_elements(v))
+
+
+def alone(v: bool | int | float) -> DType:
+    """The dtype of a literal that no use decides: bool, i64, f64, and u64 for what it alone represents."""
+    if isinstance(v, int) and not isinstance(v, bool):
+        return u64 if not _in_range(v, i64) and _in_range(v, u64) else i64
+    return bool_ if isinstance(v, bool) else f64
 
 
 def _elements(v: Any) -> str:
@@ -222,10 +229,10 @@ def index_value(v: Operand) -> Value:
 
 def unify(operator: str, operands: Sequence[Operand]) -> tuple[Value, ...]:
     """Operands of one dtype: what is open takes it, other differences are errors."""
-    plain = [element(value(v).type) for v in operands]
+    plain = [alone(v) if is_literal(v) else element(value(v).type) for v in operands]
     dtypes = [d for d, v in zip(plain, operands, strict=True) if not is_open(v)]
     if not dtypes:
-        dtypes = [next((d for d in (f64, i64) if d in plain), plain[0])]
+        dtypes = [next((d for d in (f64, u64, i64) if d in plain), plain[0])]
     for d in dtypes[1:]:
         if d is not dtypes[0]:
             named = ", ".join(show(v) for v in operands)
