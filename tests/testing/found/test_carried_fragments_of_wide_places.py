@@ -1,4 +1,4 @@
-"""Seed 1501598 of `intent-np fuzz`, cubin: E605, a fragment of 64-bit places whose axes are all carried, and so held."""
+"""Seed 1501598 of `intent-np fuzz`, cubin: E605, a fragment of 64-bit places whose axes are all carried: held."""
 
 import math
 
