@@ -14,12 +14,14 @@ from ..terms.core import contains, find, replace, walk
 from ..terms.normal import Target
 from ..terms.triton import (
     TRITON,
+    Assign,
     Block,
     Dot,
     ForRange,
     Function,
     HistogramCall,
     LoadAt,
+    Name,
     ReduceCall,
     ScanCall,
     WhileHolds,
@@ -51,6 +53,7 @@ class Facts(NamedTuple):
     reduces:   whether fragments are reduced
     scans:     whether prefixes are made
     counted:   elements of the largest fragment whose elements are counted by their numbers
+    states:    32-bit registers of what the iterations of one loop make of itself, but for results of products
     loops:     whether there is a loop
     nested:    whether there is one inside of another
     """
@@ -66,6 +69,7 @@ class Facts(NamedTuple):
     nested: bool
     scans: bool = False
     counted: int = 0
+    states: int = 0
 
 
 @nanopass(
@@ -97,14 +101,19 @@ def buffers(f: Facts, target: Target | None) -> int:
 def warps(f: Facts) -> int:
     """How many warps share the work of an instance."""
     if f.dots:
-        # two warp groups: an accumulator of 128 x 128 leaves registers for operands, and rows come in 64s a group
-        if f.product >= 128 * 128 or (f.dots > 1 and f.rows >= 128):
-            return 8
-        # one warp for a 16-row strip is the least that tensor cores take
-        return 4 if f.product >= 32 * 32 else 2
+        # a quarter of a thread's registers for what else it carries, as a maximum that is an operand of a product
+        return max(_of_products(f), min(16, 1 << max(1, f.states // (32 * 64)).bit_length() - 1))
     # each warp counts its own elements, and adds what it has found: many elements for each bin
     threads = f.counted // 32 or max(1, f.elements // _elements_a_thread(f))
     return min(16, max(1, threads // 32))
+
+
+def _of_products(f: Facts) -> int:
+    # two warp groups: an accumulator of 128 x 128 leaves registers for operands, and rows come in 64s a group
+    if f.product >= 128 * 128 or (f.dots > 1 and f.rows >= 128):
+        return 8
+    # one warp for a 16-row strip is the least that tensor cores take
+    return 4 if f.product >= 32 * 32 else 2
 
 
 def _elements_a_thread(f: Facts) -> int:
@@ -145,6 +154,7 @@ def gather(function: Function) -> Facts:
         loops=bool(loops),
         scans=any(True for _ in find(function, ScanCall)),
         counted=max((_elements(t.values.type) for t in find(function, HistogramCall)), default=0),
+        states=max((_carried(loop, {d.type for d in dots}) for loop in loops), default=0),
         nested=any(contains(s, ForRange, WhileHolds) for loop in loops for s in loop.body),
     )
 
@@ -154,6 +164,13 @@ def _elements(block: Block) -> int:
     for extent in block.shape:
         n *= getattr(extent, "value", extent)
     return n
+
+
+def _carried(loop: ForRange | WhileHolds, products: set[Block]) -> int:
+    """Registers of what an iteration of this loop makes of itself, but for results of products."""
+    made = [s for s in loop.body if isinstance(s, Assign) and s.target.type not in products]
+    own = [s.target.type for s in made if any(t is s.target for t in find(s.value, Name))]
+    return sum(_elements(b) * max(1, b.dtype.bytes // 4) for b in own)
 
 
 def _staged(loop: ForRange | WhileHolds) -> int:
