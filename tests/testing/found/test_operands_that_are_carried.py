@@ -1,5 +1,5 @@
-"""Seed 1100138 of `intent-np fuzz`, cubin: half a minute in ptxas for a product of few members, an operand of which is a
-maximum with its place: each thread of two warps carried 768 registers of them."""
+"""Seed 1100138 of `intent-np fuzz`, cubin: half a minute in ptxas for a product of few members, an operand of which are
+places of maxima: each thread of two warps carried 768 registers of them."""
 
 import intent_np as intent
 import intent_np.language as I
