@@ -248,7 +248,8 @@ class Effects(Values):
         outer.below |= self.scope.taken | self.scope.below
         body, self.scope = tuple(self.scope.body), outer
         self.open.pop()
-        return For(counted, lo, hi, loop.slice.size, tuple(states), body, segment.note)
+        few = not segment.decided and any(s.decided for s in loop.segments)
+        return For(counted, lo, hi, loop.slice.size, tuple(states), body, segment.note, few)
 
     def advance(self, values: tuple[Any, ...], states: list[Var]) -> None:
         """Assign the next states; all are functions of the present ones, so none is overwritten before its last use."""

@@ -192,7 +192,9 @@ class Fetch(Effect):
 
 @term
 class For(Effect):
-    """Ordered loop `var` = lo, lo + step, … below hi; `carries` are the names that it updates."""
+    """Ordered loop `var` = lo, lo + step, … below hi; `carries` are the names that it updates.
+
+    One over `few` blocks, those at an end of a range whose other blocks have a loop of their own, is soon over."""
 
     var: Var
     lo: Value
@@ -201,8 +203,9 @@ class For(Effect):
     carries: tuple[Var, ...]
     body: tuple[Effect, ...]
     note: str = ""
+    few: bool = False
     defines: ClassVar[tuple[str, ...]] = ("var",)
-    syntax = "for {var} = {lo} to {hi} step {step}{ iter_args(|carries|)}{ # |note|}:{body:block}"
+    syntax = "for {var} = {lo} to {hi} step {step}{ few|few|}{ iter_args(|carries|)}{ # |note|}:{body:block}"
 
     def infer(self) -> None:
         _scalar_indices((self.var,))

@@ -120,7 +120,9 @@ class Unpack(Statement):
 
 @term
 class ForRange(Statement):
-    """`for target in range(lo, hi, step)`; names of the scope around it that its body assigns are carried."""
+    """`for target in range(lo, hi, step)`; names of the scope around it that its body assigns are carried.
+
+    `stages` iterations have their loads in flight; 0: as many as the launch options say."""
 
     target: Name
     lo: Expr
@@ -128,7 +130,8 @@ class ForRange(Statement):
     step: Expr
     body: tuple[Statement, ...]
     note: str = ""
-    syntax = "for {target} from {lo} to {hi} step {step}{ because |note|}:{body:block}"
+    stages: int = 0
+    syntax = "for {target} from {lo} to {hi} step {step}{ stages |stages|}{ because |note|}:{body:block}"
 
     def infer(self) -> None:
         if any(b.type.shape or not b.type.dtype.is_integer for b in (self.lo, self.hi, self.step)):

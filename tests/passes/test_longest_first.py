@@ -62,15 +62,39 @@ def test_a_triangle_is_begun_where_it_is_widest():
     np.testing.assert_array_equal(by_reference(triangle, given)["c"], np.tril(a) @ b)
 
 
-def test_of_many_triangles_the_widest_rows_of_all_are_first():
-    """Instances of one block of rows follow each other, and the blocks are counted down."""
+def coordinates(source, **sizes):
+    """What every instance takes, in the order of their numbers, by the lines that the kernel itself decodes with."""
+    lines = [line.strip() for line in source.splitlines()]
+    first = next(i for i, line in enumerate(lines) if line.startswith("pid = "))
+    last = next(i for i, line in enumerate(lines) if line.startswith("pm = "))
+    scope = {"cdiv": lambda a, b: -(-a // b), "min": min, **sizes}
+    decode = "\n".join(lines[first + 1 : last + 1]).replace("tl.cdiv", "cdiv")
+    for pid in range(sizes["B"] * -(-sizes["M"] // sizes["BM"])):
+        exec(decode, scope | (found := {"pid": pid}), found)
+        yield found["b"], found["pm"]
+
+
+def test_of_many_triangles_the_widest_rows_of_eight_are_first():
+    """Of eight matrices at a time, the instances of one block of rows follow each other, and the blocks are counted
+    down."""
     made = printed(many_triangles, block_axes={"sizes": {"m": 16}}, choose_plan={"policy": "directed"})
-    lines = [line.strip() for line in made.source.splitlines()]
-    assert "b = pid % B" in lines
-    assert next(line for line in lines if line.startswith("pm = ")).endswith("- 1 - pid // B")
-    a = np.random.default_rng(4).integers(-4, 5, (3, 70, 70)).astype("f4")
-    given = {"a": a, "y": np.full((3, 70), np.nan, "f4")}
+    for B in (1, 7, 8, 19):
+        groups = [range(first, min(first + 8, B)) for first in range(0, B, 8)]
+        wanted = [(b, block) for group in groups for block in reversed(range(5)) for b in group]
+        assert list(coordinates(made.source, B=B, M=70, BM=16)) == wanted
+    a = np.random.default_rng(4).integers(-4, 5, (19, 70, 70)).astype("f4")
+    given = {"a": a, "y": np.full((19, 70), np.nan, "f4")}
     np.testing.assert_array_equal(made(given)["y"], np.tril(a).sum(axis=2))
     np.testing.assert_array_equal(by_reference(many_triangles, given)["y"], np.tril(a).sum(axis=2))
     alone = printed(many_triangles, block_axes={"sizes": {"m": 16}}, lower_to_triton={"longest_first": False})
-    assert "- 1 - pid" not in alone.source
+    assert "height" not in alone.source
+
+
+def test_few_blocks_with_a_product_are_no_pipeline():
+    """Those at the end of a range whose other blocks have a loop of their own; without a product nothing is one."""
+    product = printed(square, block_axes={"sizes": {"m": 16, "n": 16, "k": 16}}).source.splitlines()
+    at = product.index("    # boundary blocks of k")
+    assert product[at + 1].endswith(", num_stages=1):")
+    assert sum("num_stages" in line for line in product) == 1
+    made = printed(many_triangles, block_axes={"sizes": {"m": 16}}, choose_plan={"policy": "directed"})
+    assert "num_stages" not in made.source

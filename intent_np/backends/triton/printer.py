@@ -97,11 +97,12 @@ class Printer:
                 return wrap(f"tl.store({', '.join([self.text(address), self.text(value), *guard])})", indent)
             case t.AtomicAt():
                 return wrap(self.atomic(s), indent)
-            case t.ForRange(target, lo, hi, step, _, note):
+            case t.ForRange(target, lo, hi, step, _, note, stages):
                 comment = [f"{indent}# {note}"] if note else []
                 one = isinstance(step, t.Number) and step.value == 1
                 bounds = ", ".join(self.text(b) for b in ((lo, hi) if one else (lo, hi, step)))
-                return [*comment, f"{indent}for {target.name} in range({bounds}):"]
+                loop = f"tl.range({bounds}, num_stages={stages})" if stages else f"range({bounds})"
+                return [*comment, f"{indent}for {target.name} in {loop}:"]
             case t.WhileHolds(condition, _, note):
                 comment = [f"{indent}# {note}"] if note else []
                 return [*comment, f"{indent}while {self.text(condition)}:"]
