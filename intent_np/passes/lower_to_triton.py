@@ -211,14 +211,13 @@ class _Lowering:
         rows, columns = ([i for i, v in enumerate(names) if (v in self.growing) is grow] for grow in (False, True))
         many, wide = (reduce(lambda a, b: op("mul", [a, b]), [counts[i] for i in those]) for those in (rows, columns))
         if len(rows) > 1:
-            many = self.local("rows", many, lines)
-        height = self.local(
-            "height", op("minimum", [many, Number(TOGETHER, i32)]), lines
-        )  # no product exceeds the grid
+            many = self.local("all_rows", many, lines)
+        # of as many as there are, so that no product exceeds the grid
+        height = self.local("height", op("minimum", [many, Number(TOGETHER, i32)]), lines)
         row, column = self._in_groups(pid, many, wide, height, lines)
         for those, number in ((rows, row), (columns, column)):
             if len(those) > 1:
-                number = self.local("number", number, lines)
+                number = self.local("row" if those is rows else "column", number, lines)
             self._row_major(number, [names[i] for i in those], [counts[i] for i in those], lines)
 
     def _in_groups(
@@ -228,10 +227,10 @@ class _Lowering:
         op = self.values.operate
         width = self.local("width", op("mul", [height, columns]), lines)
         first = self.local("first", op("mul", [op("floordiv", [pid, width], True), height]), lines)
-        high = self.local("high", op("minimum", [op("sub", [rows, first]), height]), lines)
+        rows_here = self.local("rows", op("minimum", [op("sub", [rows, first]), height]), lines)
         within = self.local("within", op("mod", [pid, width], True), lines)
-        row = op("add", [first, op("mod", [within, high], True)])
-        return row, op("floordiv", [within, high], True)
+        row = op("add", [first, op("mod", [within, rows_here], True)])
+        return row, op("floordiv", [within, rows_here], True)
 
     def count(self, var: Var, extent: Value, lines: list[Statement]) -> Expr:
         """The number of blocks along a coordinate, named where it is computed."""
