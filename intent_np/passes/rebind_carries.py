@@ -8,7 +8,8 @@ and lines that compute what nothing uses go.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..terms.core import Term, replace, rewrite
@@ -35,19 +36,30 @@ def rebind_carries(function: Function) -> Function:
     """Drop the copies at the end of loop bodies, and dead lines.
 
     Stands behind lowering, which keeps the statements of the gpu term one for one.
-    Preserves values: a copy goes only if nothing between reads the old state.
+    Preserves values: a copy goes only if nothing between reads the old state, and what it is of is no state itself,
+    which is read behind its loop and in the next iteration, too.
     """
-    body = _live(_bodies(function.body))
+    bound = Counter(_bound(function.body))
+    body = _live(_bodies(function.body, {n for n, times in bound.items() if times == 1}))
     return replace(function, body=body) if body != function.body else function  # type: ignore[no-any-return]
 
 
-def _bodies(body: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The same rewriting in every body, the inner ones first."""
-    out = tuple(replace(s, body=_bodies(s.body)) if bodies(s) else s for s in body)
+def _bound(body: Iterable[Any]) -> Iterator[Name]:
+    """The names that these lines and those inside them bind, each as often as they do."""
+    for s in body:
+        yield from assigned(s)
+        yield from _bound(bodies(s))
+
+
+def _bodies(body: tuple[Any, ...], once: set[Name]) -> tuple[Any, ...]:
+    """The same rewriting in every body, the inner ones first; the names that one line binds are no states."""
+    out = tuple(replace(s, body=_bodies(s.body, once)) if bodies(s) else s for s in body)
     at = 0
     while at < len(out):
         match out[at]:
-            case Assign(state, Name() as value) if (found := _movable(out, at, state, value)) is not None:
+            case Assign(state, Name() as value) if (
+                value in once and (found := _movable(out, at, state, value)) is not None
+            ):
                 out = _moved(out, found, at, state, value)
             case _:
                 at += 1

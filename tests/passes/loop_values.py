@@ -57,6 +57,23 @@ def exchanged_behind_another(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, (3, "N")]):
         y[2, i] = c
 
 
+@case(x=np.int32([1, 2, 3, 4]), y=blank(4, 4, dtype=np.int32))
+@intent.kernel
+def one_value_for_three(x: I.In[I.i32, ("N",)], y: I.Out[I.i32, (4, "N")]):
+    """Where three states become one value, none of them is called by the name of another."""
+    for i in I.parallel(I.domain(0, x.shape[0])):
+        a, b, c, d = x[i], x[i] + 1, x[i] + 2, x[i] + 3
+        for _ in range(4):
+            a, b, c, d = c + b, c + b, c + d, c + b
+            if d > 30:
+                break
+            a = d
+        y[0, i] = a
+        y[1, i] = b
+        y[2, i] = c
+        y[3, i] = d
+
+
 # ---- tensors
 
 
