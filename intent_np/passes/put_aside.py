@@ -96,7 +96,8 @@ class Memory:
             at.append(node(sub(Coord(a), lo)))
         view = workspace(hint, t.type, shape, self.taken)
         self.made.append(view)
-        own = Rewritten(fresh)
+        turns = {x: x for x in find(t, Turn)}  # a loop stays over its axis, even if that has another occurrence here
+        own = Rewritten(fresh | turns)
         index = tuple(rebuilt(i, own) for i in at)
         store = inherit(t, Store(view, index, rebuilt(t, own)))
         return store, inherit(t, Load(view, tuple(at), after=store))  # type: ignore[return-value]

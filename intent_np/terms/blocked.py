@@ -29,6 +29,7 @@ from .normal import (
     bound_axes,
     check_parameters,
     closed_regions,
+    ends_behind_loops,
     state_lanes,
     states_in_loops,
 )
@@ -306,5 +307,5 @@ BLOCKED = GROUPED.extend(
     add=(Physical, Tile, Point, Slice, Whole, Base, Fold, Traverse, Running, Segment, Loop, Perform, BlockedGroup,
     BlockedProgram),
     remove=(Group, GroupedProgram, Region), about=__doc__ or "",
-    rules=(closed_regions, addressed, states_in_loops, settled, only_fragments),
+    rules=(closed_regions, addressed, states_in_loops, ends_behind_loops, settled, only_fragments),
 )  # fmt: skip

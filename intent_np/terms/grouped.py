@@ -27,6 +27,7 @@ from .normal import (
     addressed,
     check_parameters,
     closed_regions,
+    ends_behind_loops,
     states_in_loops,
     varying,
 )
@@ -163,7 +164,9 @@ def settled(program: Any) -> Iterator[str]:
 
 GROUPED = NORMAL.extend(
     "grouped", root=GroupedProgram, add=(Sync, Last, Group, GroupedProgram), remove=(Program, Begin),
-    about=__doc__ or "", rules=(closed_regions, addressed, states_in_loops, launch_visible, covered, settled, synced),
+    about=__doc__ or "", rules=(
+        closed_regions, addressed, states_in_loops, ends_behind_loops, launch_visible, covered, settled, synced,
+    ),
 )  # fmt: skip
 
 __all__ = ["GROUPED", "Extent", "Group", "GroupedProgram", "Last", "Param", "Physical", "Sync"]

@@ -15,7 +15,7 @@ from .core import Term, arena, children, find, once, term, walk
 from .dtypes import DType
 from .index import Apply, AxisLike, Cast, Const, Extent, Param, Physical, Stride, Value
 from .language import Language
-from .ordered import Begin, Carry, Final, Recur, Turn, states_in_loops
+from .ordered import Begin, Carry, Final, Recur, Turn, ends_behind_loops, states_in_loops
 from .updates import Found, Update
 
 
@@ -250,7 +250,7 @@ NORMAL = Language(
     "normal",
     about=__doc__ or "",
     root=Program,
-    rules=(closed_regions, addressed, states_in_loops),
+    rules=(closed_regions, addressed, states_in_loops, ends_behind_loops),
     terms=(
         Const, Extent, Stride, Param, Apply, Cast, Axis, Part, Coord, View, Load, Arg, Combine, Reduce, Scan, Contract,
         Region, Proj, Store, Update, Found, Target, Program, Turn, Carry, Final, Begin, Recur,

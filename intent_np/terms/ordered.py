@@ -168,7 +168,25 @@ def states_in_loops(program: Term) -> Iterator[str]:
                 yield f"{t} is asked for outside of its loop"
 
 
+def ends_behind_loops(program: Any) -> Iterator[str]:
+    """What a loop leaves is asked for behind it."""
+    for part in getattr(program, "groups", (program,)):
+        yield from _asked_too_early(part.effects)
+
+
+def _asked_too_early(effects: Any) -> Iterator[str]:
+    performed: set[Any] = set()
+    seen: set[Any] = set()  # by an earlier effect: what was behind its loop is still behind it
+    for e in in_order(effects):
+        for t in walk(e, below=lambda t: () if t in seen else asked_for(t)):
+            if isinstance(t, Final) and t not in seen and t.turn not in performed:
+                yield f"{t} is asked for where its loop was not performed"
+            seen.add(t)
+        if isinstance(e, Recur):
+            performed.add(e.turn)
+
+
 __all__ = [
-    "Begin", "Carry", "Final", "Recur", "Rewritten", "Turn", "asked_for", "evaluated", "in_order", "loops",
-    "states_in_loops",
+    "Begin", "Carry", "Final", "Recur", "Rewritten", "Turn", "asked_for", "ends_behind_loops", "evaluated", "in_order",
+    "loops", "states_in_loops",
 ]  # fmt: skip

@@ -83,6 +83,12 @@ WRONG: list[tuple[Language, str, str]] = [
         "a combine uses more than its arguments: load x[0, 0]",
     ),
     (
+        NORMAL,
+        "t = turn t over n\ns = carry(t, 0, f32, [])\nprogram @p(z, M, N) {\n  store z[m] = final(t, 0, f32, [])\n"
+        "  recur t carrying s from 1.0:f32 yielding s {\n  }\n}",
+        "final(t, 0, f32, []) is asked for where its loop was not performed",
+    ),
+    (
         GROUPED,
         "grouped @p(z, M, N) {\n  group over (m, n) {\n    store z[m] = 1.0:f32\n  }\n}",
         "instances along axis 0..N would write the same element: store z[m] = 1.0:f32",
