@@ -277,7 +277,7 @@ def captured(t: Region) -> list[Value]:
     part = Part(t.axis)
     inside: set[Any] = {part}
     for x in walk(*t.values):
-        if any(c in inside for c in children(x)):
+        if any(c in inside for c in children(x)) and not (isinstance(x, Region) and x.axis is t.axis):  # in its slices
             inside.add(x)
     found: dict[Any, None] = {}
     stack: list[Any] = list(reversed(t.values))
