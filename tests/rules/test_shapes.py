@@ -27,6 +27,8 @@ from intent_np.testing.rules.meaning import same, samples
 from intent_np.testing.rules.structured import Maker, element, evaluated, firings, random_value, try_all
 from intent_np.testing.rules.verdict import judge
 
+from ..sources import executed
+
 
 @settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**32))
@@ -85,11 +87,17 @@ WRONG = (
 
 
 @pytest.mark.parametrize("r", WRONG, ids=lambda r: r.name)
-def test_a_wrong_rule_is_refuted(r: Rule) -> None:
+def test_a_wrong_rule_is_refuted_by_a_program(r: Rule, capsys: pytest.CaptureFixture[str]) -> None:
     table = Table("wrong", (r,), language=LOGICAL, functions=FUNCTIONS, measure=measure)
     (verdict,) = judge(RuleSet((table,)))
     assert verdict.status == "refuted"
     assert verdict.detail
+    executed(verdict.program)
+    shown = capsys.readouterr().out.splitlines()
+    if r.name == "any-permutation":
+        before, after = shown
+        assert before != after
+    assert shown  # the right side may have no type, or be right and larger
 
 
 def test_rules_are_data_and_read_like_it() -> None:

@@ -183,11 +183,11 @@ def random_value(seed: int) -> Any:
 
 @dataclass(frozen=True)
 class Broken:
-    """A rule that changed something, in words, with programs of the text form before and behind it."""
+    """A rule that changed something, in words, with a Python program that runs what was before and behind it."""
 
     rule: str
     text: str
-    programs: tuple[str, str]
+    program: str
 
 
 def firings(value: Any, rules: RuleSet) -> tuple[dict[str, int], Broken | None]:
@@ -204,7 +204,7 @@ def firings(value: Any, rules: RuleSet) -> tuple[dict[str, int], Broken | None]:
             rewritten(value)
         except Exception as e:  # the rule computes a field that its term refuses
             name, old, _ = seen[-1] if seen else ("", value, None)
-            return {}, Broken(name, f"rewriting {old} raises {type(e).__name__}: {e}", (show(call_of(value)[0]), ""))
+            return {}, Broken(name, f"rewriting {old} raises {type(e).__name__}: {e}", _shown(value))
     return _judged(seen, rules, "logical")
 
 
@@ -218,9 +218,38 @@ def _judged(seen: list[tuple[str, Any, Any]], rules: RuleSet, language: str) -> 
             continue
         count[name] = count.get(name, 0) + 1
         if (text := _wrong(table, old, new)) is not None:
-            both = ["" if v.type != old.type or language == "normal" else show(call_of(v)[0]) for v in (old, new)]
-            return count, Broken(name, text, (both[0], both[1]))
+            return count, Broken(name, text, "" if language == "normal" else _shown(old, new))
     return count, None
+
+
+RUN = """\
+import ml_dtypes
+import numpy as np
+
+from intent_np.backends.reference.logical import run
+from intent_np.terms.core import Arena
+from intent_np.terms.logical import LOGICAL
+from intent_np.terms.parse import parse
+
+
+def printed(text, arrays, scalars):
+    with Arena(), np.errstate(all="ignore"):
+        run(parse(text, LOGICAL), arrays, scalars)
+    print(arrays["out"].tolist())
+"""
+
+
+def _shown(*values: Any) -> str:
+    """A program that prints the elements of these values, one below the other."""
+    lines = [RUN]
+    for value in values:
+        program, arrays, scalars = call_of(value)
+        lines += ["", 'printed(\n    """\\', f'{show(program)}""",', "    {"]
+        for name, a in arrays.items():
+            elements = f'np.frombuffer(bytes.fromhex("{a.tobytes().hex()}"), np.dtype("{a.dtype.name}"))'
+            lines.append(f"        {name!r}: {elements}.reshape({a.shape}).copy(),")
+        lines += ["    },", f"    {scalars},", ")"]
+    return "\n".join(lines) + "\n"
 
 
 def _simplified(effect: Any, rules: RuleSet) -> tuple[dict[str, int], Broken | None]:

@@ -152,7 +152,7 @@ def _tried(rules: RuleSet, wanted: list[Rule]) -> dict[str, Verdict]:
     for r in wanted:
         if r.name in broken:
             found = broken[r.name]
-            out[r.name] = Verdict(r.name, "", "refuted", seconds, found.text, found.programs[0])
+            out[r.name] = Verdict(r.name, "", "refuted", seconds, found.text, found.program)
         elif not fired[r.name]:
             out[r.name] = Verdict(r.name, "", "refuted", seconds, "it never fired on a random program")
         else:
