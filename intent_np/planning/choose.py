@@ -18,7 +18,7 @@ from ..terms.plan import Plan
 from .andor import Node
 from .apply import plan_of
 from .cheapest import BETTER, Pick
-from .machine import Launch, Work
+from .machine import BARRIERS, WAITS, Launch, Work
 from .places import Frame
 from .problem import Limits, Problem, Unserved
 from .registers import registers
@@ -37,9 +37,9 @@ WORTH = 1.03
 """The share by which the model has to see a difference between plans: beyond its precision."""
 
 HELD = 1.06
-"""The share by which a plan with loops has to be better than one that holds its rows, which reads them once, whatever
-the caches do.  Of a maximum with its place in rows of 16384 the model sees loops of one warp in front by as much;
-measured, loops of 8 to 32 warps took .24 to .32 ms, held rows .14 to .18."""
+"""The share by which a plan with loops in whose iterations the warps meet has to be better than one that holds its rows:
+of what a meeting costs in a loop the model knows least.  Of a maximum with its place in rows of 16384 it sees loops of
+one warp in front by 3 %; measured, loops of 8 to 32 warps took .24 to .32 ms, held rows .14 to .18."""
 
 SMALLEST_BLOCK, LARGEST_BLOCK = 512, 8192
 ROWS = 4096
@@ -109,8 +109,14 @@ def decide(
     if not found:
         raise Unserved("no fragment of it fits an instance")
     found.sort(key=_order)
-    held = next((a for a in found if not a.frame.looped and a.seconds <= found[0].seconds * HELD), found[0])
-    return [held, *(a for a in found if a is not held)]  # what is held is read once, whatever the caches do
+    most = found[0].seconds * (HELD if meets(found[0].work) else 1.0)
+    held = next((a for a in found if not a.frame.looped and a.seconds <= most), found[0])
+    return [held, *(a for a in found if a is not held)]
+
+
+def meets(work: Work) -> bool:
+    """Whether the warps of an instance meet in about each iteration of its loops."""
+    return 0 < work[WAITS] <= 2 * work[BARRIERS]
 
 
 def every(

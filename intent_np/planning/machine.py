@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 UNITS: Final = (
-    "memory", "again", "l2", "near", "streamed", "issue", "special", "branches", "tensor",
-    "waits", "arrivals", "barriers",
+    "memory", "again", "l2", "near", "streamed", "issue", "phased", "special", "branches",
+    "tensor", "waits", "arrivals", "barriers",
 )  # fmt: skip
 """What executions ask for, summed over all instances:
 
@@ -29,6 +29,7 @@ l2:        bytes of both stored and first reads, in whole sectors of memory
 near:      bytes that are read once more, or by several instances
 streamed:  bytes that loops read or keep, each once: what comes past between two visits of the same element
 issue:     instructions of lanes
+phased:    those, each execution as long as its special functions take where that is longer
 special:   uses of the special-function unit
 branches:  operations of two cases, through both of which a warp goes, with nothing else to issue meanwhile
 tensor:    floating-point operations of tensor cores
@@ -37,7 +38,7 @@ arrivals:  those that visit something first, and so wait for memory in any case
 barriers:  reductions across lanes, and other meetings of an instance's warps
 """
 
-MEMORY, AGAIN, L2, NEAR, STREAMED, ISSUE, SPECIAL, BRANCHES, TENSOR, WAITS, ARRIVALS, BARRIERS = range(12)
+MEMORY, AGAIN, L2, NEAR, STREAMED, ISSUE, PHASED, SPECIAL, BRANCHES, TENSOR, WAITS, ARRIVALS, BARRIERS = range(13)
 
 SCHEDULERS = 4
 """Of a processor: each issues an instruction of a warp in a cycle."""
@@ -101,7 +102,8 @@ def seconds(work: Sequence[float], launch: Launch, processors: int, c: Mapping[s
     c = c or costs()
     blocks, spilled = residency(launch, processors, c)
     n, threads, each = launch.instances, launch.warps * 32, launch.instances / processors
-    issue = work[ISSUE] + n * threads * c["issue"]["instance"]
+    own = n * threads * c["issue"]["instance"]
+    issue = work[ISSUE] + own
     stream = work[STREAMED] / n
     lost = missed(
         stream * min(n, processors * blocks), launch.shared, c["l2_kept"] * c["l2_bytes"], c["l2_lost"] * c["l2_bytes"]
@@ -112,22 +114,23 @@ def seconds(work: Sequence[float], launch: Launch, processors: int, c: Mapping[s
     units = [
         (work[MEMORY] + again) / c["memory"],
         (work[L2] + near) / c["l2"],
-        issue / (lanes * c["lanes"]),
-        work[SPECIAL] / (lanes * c["specials"]),
+        max(issue / c["lanes"], work[SPECIAL] / c["specials"]) / lanes,  # of one warp beside those of another
         work[TENSOR] / c["tensor"],
     ]
     waits = max(0.0, work[WAITS])
     first = min(waits, work[ARRIVALS])
     arrivals = first + lost * (waits - first)
-    chain = arrivals * c["arrival"] + (work[L2] + near) / c["draw"]
-    chain += work[BARRIERS] * (c["barrier"] + c["meeting"] * launch.warps)
+    chain = arrivals * c["arrival"] + work[BARRIERS] * (c["barrier"] + c["meeting"] * launch.warps)
     overlap = c["overlap"]
     if launch.tensor:  # all warps of the one instance wait for the product; what is kept beside it is not under way
         units[-1] += (chain / n) * each + (1 + lost) * work[STREAMED] / c["memory"]
     else:
         latency = issue * c["dependent"] + work[BRANCHES] * c["branch"]  # of the instructions of a warp, one by one
         if not launch.looped:  # what is held goes from phase to phase, all warps at once
-            latency, overlap = max(latency, issue * launch.warps / SCHEDULERS), c["phases"]
+            latency, overlap = max(latency, (work[PHASED] + own) * launch.warps / SCHEDULERS), c["phases"]
+            chain += work[L2] / c["draw"] + work[BARRIERS] * c["change"] * (
+                launch.warps > 1
+            )  # all wait for the last one
         chain += latency / threads / c["clock"]
         units.append((c["start"] + chain / n) * each / blocks)
     largest, p = max(units), max(1.0, overlap * blocks ** c["company"])

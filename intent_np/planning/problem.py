@@ -229,6 +229,11 @@ class Problem:
         """Members that a fragment must have room for to hold the axis."""
         return extent_bound(self.axes[i]) or self.extents[i]
 
+    def is_filled(self, i: int) -> bool:
+        """Whether the members of a held axis are known to fill its fragment; else each load asks which are there."""
+        count = simplify(sub(self.axes[i].hi, self.axes[i].lo))
+        return isinstance(count, Const) and count.value == power_of_two(self.bound(i))
+
     def _fits(self, frame: tuple[str, ...], together: Mapping[int, int]) -> bool:
         size = {1 << i: power_of_two(self.bound(i)) for i, r in enumerate(frame) if r == "whole"}
         return all(n * prod(m for b, m in size.items() if d & b) <= LARGEST for d, n in together.items())

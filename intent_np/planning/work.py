@@ -25,6 +25,7 @@ from .machine import (
     L2,
     MEMORY,
     NEAR,
+    PHASED,
     SPECIAL,
     STREAMED,
     TENSOR,
@@ -67,6 +68,7 @@ class Point:
         self.threads = 32 * self.warps
         self.space = sum(1 << i for i, r in enumerate(roles) if r == "space")
         self.shared = self._shared()
+        self.guarded = sum(1 << i for i, r in enumerate(frame.roles) if r == "whole" and not s.problem.is_filled(i))
 
     # ---- how the frame is spread
 
@@ -137,6 +139,7 @@ class Point:
     def price(self, item: Item) -> Work:
         work = [0.0] * len(UNITS)
         KINDS[item.op](self, work, *item.literals)
+        work[PHASED] = max(work[ISSUE], work[SPECIAL] * self.costs["lanes"] / self.costs["specials"])
         return work
 
     def issue(self, op: str) -> float:
@@ -204,7 +207,7 @@ def _load(p: Point, w: Work, t: Load, d: int, place: int) -> None:
     size = t.type.bytes  # type: ignore[union-attr]
     w[NEAR] = p.runs(d, place) * max(p.fragment(d) * size, SECTOR)
     w[AGAIN] = p.once(d) * size if d & p.space else 0  # what all read stays in the cache
-    w[ISSUE] = p.lanes(d, place) * p.issue("load")
+    w[ISSUE] = p.lanes(d, place) * (p.issue("load") + (p.issue("guard") if d & p.guarded else 0))
 
 
 def _summary(p: Point, w: Work, t: Region, place: int) -> None:
