@@ -26,8 +26,8 @@ from intent_np.planning.machine import UNITS, Launch, costs, seconds
 MEASURED = Path(__file__).parent / "results" / "plans-h200.json"
 START = {
     "l2": 1e13, "tensor": 6e14, "draw": 1e11, "arrival": 3e-7, "start": 3e-7, "barrier": 1e-7,
-    "meeting": 5e-9, "change": 2e-7, "dependent": 3.0, "overlap": 2.5, "phases": 2.5, "company": 0.1, "tail": 0.2, "spill": 1.0,
-    "launch": 5e-6, "l1_kept": 160e3, "l1_lost": 190e3,
+    "meeting": 5e-9, "change": 2e-7, "dependent": 3.0, "overlap": 2.5, "phases": 2.5, "company": 0.1, "tail": 0.2,
+    "spill": 1.0, "launch": 5e-6, "l1_kept": 160e3, "l1_lost": 190e3,
 }  # fmt: skip
 """What is fitted, and where from: round numbers.  All else is from the data sheet, or counted in machine code."""
 
@@ -143,7 +143,7 @@ def figures(rows: list[Row], prices: list[float]) -> Figures:
 
 
 def _taken(rows: list[Row], own: list[int], prices: list[float]) -> int:
-    """The plan that is chosen at these prices: as the compiler does, one that holds its rows for one with loops in which
+    """The plan that is chosen at these prices: one that holds its rows for one with loops in whose iterations the
     warps meet, unless that is clearly cheaper."""
     cheapest = min(own, key=lambda i: prices[i])
     most = prices[cheapest] * (HELD if meets([rows[cheapest]["work"][u] for u in UNITS]) else 1.0)

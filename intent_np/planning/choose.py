@@ -37,7 +37,7 @@ WORTH = 1.03
 """The share by which the model has to see a difference between plans: beyond its precision."""
 
 HELD = 1.06
-"""The share by which a plan with loops in whose iterations the warps meet has to be better than one that holds its rows:
+"""The share by which loops in whose iterations the warps meet have to be better than a plan that holds its rows:
 of what a meeting costs in a loop the model knows least.  Of a maximum with its place in rows of 16384 it sees loops of
 one warp in front by 3 %; measured, loops of 8 to 32 warps took .24 to .32 ms, held rows .14 to .18."""
 
