@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import unified_diff
 from typing import Any
@@ -11,7 +11,8 @@ from ..errors import IntentError
 from ..rules.rule_set import RuleSet, using
 from ..terms.core import walk
 from ..terms.dtypes import index
-from ..terms.index import Apply
+from ..terms.index import Apply, Extent
+from ..terms.normal import View
 from .cases import Entry
 from .counts import WARP, counts, registers
 
@@ -75,7 +76,18 @@ def size(entry: Entry, rules: RuleSet) -> Size | None:
             of_indices = sum(t.args[-1].type is index for t in applied)
             loads = sum(type(t).__name__ == "Load" for t in terms)
             text = print_triton(launch.function)
-            done = counts(programs["gpu"], entry.sizes[0] if entry.sizes else {})
+            done = counts(programs["gpu"], _extents(entry, compilation.logical))
             held = registers(programs["gpu"], WARP * launch.function.num_warps)
             amounts = int(done.bytes), int(done.flops), held
             return Size(len(terms), len(applied) - of_indices, of_indices, loads, *amounts, text)
+
+
+def _extents(entry: Entry, logical: Any) -> Mapping[str, int]:
+    """The extents of the first size, or those of the arguments in a launch by a host program."""
+    first: Any = next(iter(entry.sizes), {})
+    if isinstance(first, Mapping):
+        return first  # type: ignore[no-any-return]
+    given = dict(zip((p.name for p in entry.kernel.parameters if p.kind != "constexpr"), first, strict=True))
+    views = [v for v in logical.parameters if isinstance(v, View) and v.name in given]
+    pairs = [pair for v in views for pair in zip(v.shape, given[v.name].shape, strict=True)]
+    return {e.name: n for e, n in pairs if isinstance(e, Extent)}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from intent_np.corpus.ablation import Size, size
+from intent_np.corpus.ablation import Size, ablated, size
 from intent_np.corpus.cases import Entry, entries
 from intent_np.rules.tables import BUILTIN
 
@@ -25,6 +25,12 @@ def test_a_product_of_whole_blocks_has_the_flops_of_its_case(place: str) -> None
     entry, found = counted(place)
     assert found.flops == entry.case.flops(entry.sizes[0])
     assert found.bytes >= entry.case.bytes(entry.sizes[0])
+
+
+def test_launches_of_a_host_program_are_counted_at_their_arguments() -> None:
+    found = ablated(entries([str(KERNELS / "decode.py") + ":decode_split"]), BUILTIN, "mod-small")
+    assert len(found) > 1
+    assert all(a.before is not None and a.before.bytes > 0 for a in found)
 
 
 def test_rows_that_are_read_once_have_the_bytes_of_their_case() -> None:
