@@ -34,6 +34,9 @@ SHOWN: Final = (
     "kernels/matmul.py:matmul_f16",
     "kernels/attention.py:attention_causal",
     "kernels/attention.py:attention_causal_relaxed",
+    "kernels/losses.py:cross_entropy",
+    "kernels/scans.py:cumsum",
+    "kernels/ragged.py:grouped_matmul",
 )
 """The kernels whose Triton is shown in the specification."""
 

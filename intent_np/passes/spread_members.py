@@ -44,11 +44,13 @@ def _spread(group: Group, rows: int, spare: int) -> Group:
         for a in owners:
             instances = mul(instances, extent(a.lo, a.hi))
         filled = apply("ceil_div", mul(members, const(spare)), mul(apply("maximum", instances, const(1)), const(rows)))
-        part = named(Axis(const(0), simplify(filled)), "part")
+        part = named(Axis(const(0), named(simplify(filled), "parts")), "part")
         length = mul(apply("ceil_div", apply("ceil_div", extent(axis.lo, axis.hi), const(rows)), part.hi), const(rows))
-        lo = node(add(axis.lo, mul(Coord(part), length)))
-        hi = node(apply("minimum", axis.hi, add(lo, length)))
-        run = inherit(axis, named(Axis(lo, hi, axis.use), arena().names.get(axis, "i")))
+        label = arena().names.get(axis, "i")
+        before = named(mul(Coord(part), named(length, "part_members")), "part_offset")
+        lo = named(node(add(axis.lo, before)), f"{label}_begin")
+        hi = named(node(apply("minimum", axis.hi, add(lo, length))), f"{label}_end")
+        run = inherit(axis, named(Axis(lo, hi, axis.use), label))
         group = _with(group, axis, run, part, max(map(group.workset.index, owners), default=-1) + 1)
     return group
 

@@ -13,6 +13,8 @@ from intent_np.terms.grouped import Group
 from intent_np.terms.text import show
 from kernels.ragged import grouped_matmul
 
+from .printed import printed
+
 
 @intent.kernel
 def triangle(x: I.In[I.f32, ("N", "N")], y: I.Out[I.f32, ("N",)]):
@@ -176,3 +178,10 @@ def scaled_rows(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M",)]):
     for row in I.parallel(I.domain(0, x.shape[0])):
         value = x[row, :]
         y[row] = I.reduce.sum(value / I.reduce.max(value, axis=0), axis=0)
+
+
+def test_bounds_in_front_of_two_loops_are_called_what_they_bound() -> None:
+    text = printed(grouped_matmul).source
+    (around,) = (line for line in text.splitlines() if line.startswith("    for "))
+    assert "range(i_begin, i_end, BI)" in around
+    assert text.index("    k_rest = K // BK * BK\n") < text.index(around)
