@@ -22,6 +22,11 @@ from ..terms.index import Const, Value, add, apply, const, is_const, is_op, lt, 
 from ..terms.normal import Carry, Coord, Store, Update, strays
 from .base import nanopass
 
+FEW = 6
+"""Blocks of a range that predicates cut at both ends: with at most so many, one loop that asks them in each block costs
+less than three loops, each of which waits for its first loads.  Causal attention to the last 256 keys, 5 blocks, takes
+.204 ms in one loop and .220 in three on one H200; to the last 1024, 17 blocks, .442 and .393."""
+
 
 @nanopass(BLOCKED, BLOCKED)
 def narrow_ranges(program: BlockedProgram, *, skip: bool = True, peel: bool = True) -> BlockedProgram:
@@ -94,6 +99,8 @@ class _Narrowing:
             # the loops inside of this one cost more than the masks around them, and would be written twice
             return [replace(whole, lo=start, hi=stop)]
         if not decided or not self.peel or (set(decided) == {member} and member not in predicates):
+            return [replace(whole, lo=start, hi=stop)]
+        if true_from and true_to and at_most(stop, start, -FEW * s.size.value):
             return [replace(whole, lo=start, hi=stop)]
         label = arena().names.get(s, "the axis")
         return self._split(whole, decided, (start, stop), (true_from, true_to), lo, size, label)

@@ -144,8 +144,8 @@ def _factor(t: Any, n: int, levels: int) -> int:
 
 
 def at_most(a: Value, b: Value, gap: int = 0, levels: int = 4) -> bool:
-    """Proof of a + gap <= b by affine reasoning and bounds, with x // c * c <= x, min(x, y) <= x and x <= max(x, y);
-    looks into so many levels of minima and maxima."""
+    """Proof of a + gap <= b by affine reasoning and bounds, with x - c < x // c * c <= x, min(x, y) <= x and
+    x <= max(x, y); looks into so many levels of minima and maxima."""
     if a is b:
         return gap <= 0
     for side, other, op, need in (
@@ -159,15 +159,24 @@ def at_most(a: Value, b: Value, gap: int = 0, levels: int = 4) -> bool:
             if need(at_most(x, y, gap, levels - 1) for x, y in ordered):
                 return True
     form = difference(b, a)
-    for k in list(form):
+    lower_bounds = (_without_quotients(form, added) for added in (False, True))
+    return any((least := sum_of_least(f)) is not None and least >= gap for f in lower_bounds)
+
+
+def _without_quotients(form: Any, added: bool) -> Any:
+    """A lower bound of an affine form: what is divided stands for subtracted quotients that are multiplied again, and
+    less the greatest remainder for those that are `added`."""
+    bound = dict(form)
+    for k in form:
         if isinstance(k, Apply) and k.op.name == "floordiv" and isinstance(k.args[1], (Const, Physical)):
-            c, by = form.get(k, 0), int(k.args[1].value)  # type: ignore[call-overload]
-            if c < 0 < by and c % by == 0:
-                del form[k]
+            c, by = bound.get(k, 0), int(k.args[1].value)  # type: ignore[call-overload]
+            if by > 0 == c % by and (c < 0 or added):
+                del bound[k]
                 for inner, m in affine(k.args[0]).items():
-                    form[inner] = form.get(inner, 0) + c // by * m
-    least = sum_of_least(form)
-    return least is not None and least >= gap
+                    bound[inner] = bound.get(inner, 0) + c // by * m
+                if c > 0:
+                    bound[None] = bound.get(None, 0) - c // by * (by - 1)
+    return bound
 
 
 def sum_of_least(form: Any) -> int | None:

@@ -57,7 +57,7 @@ def test_divisibility_holds() -> None:
 
 
 def test_order_holds() -> None:
-    proved = 0
+    proved = apart = 0
     for seed in range(1500):
         with Arena():
             draw = Index(seed)
@@ -71,15 +71,20 @@ def test_order_holds() -> None:
             b = draw.random.choice(near)
             a, b = (a, b) if draw.random.random() < 0.5 else (b, a)
             ordered, strictly = at_most(a, b), less(a, b)
+            gap = draw.random.randint(-80, 3)
+            near_enough = at_most(a, b, gap)
             proved += ordered + strictly
+            apart += near_enough and not ordered
             assert ordered or not strictly
-            for _ in range(TRIES if ordered else 0):
+            for _ in range(TRIES if ordered or near_enough else 0):
                 env = draw.values(a, b)
                 if env is not None:
                     x, y = value(a, env), value(b, env)
                     if x is not None and y is not None:
-                        assert x < y if strictly else x <= y, (a, b, env)
+                        assert not ordered or (x < y if strictly else x <= y), (a, b, env)
+                        assert not near_enough or x + gap <= y, (a, b, gap, env)
     assert proved > 200
+    assert apart > 40
 
 
 def test_what_narrowing_has_to_prove_is_proved() -> None:
@@ -94,6 +99,9 @@ def test_what_narrowing_has_to_prove_is_proved() -> None:
         assert at_most(apply("minimum", n, m), apply("maximum", n, m))
         assert less(n, add(n, const(1)))
         assert not less(n, n)
+        assert at_most(n, whole, -63)
+        assert not at_most(n, whole, -62)
+        assert at_most(const(0), mul(apply("floordiv", m, const(2)), const(2)))  # its own bound is the better one
         assert multiple_of(mul(Extent("K", multiple=8), Physical("B", 4)), 32)
 
 
