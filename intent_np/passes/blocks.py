@@ -146,7 +146,7 @@ def block_extents(group: Group, walked: Iterable[Axis] = ()) -> tuple[dict[Axis,
         if resident[a] > pairs[a] and a not in carried:
             del resident[a]
     if contracts:
-        chosen = _contracted(group, contracts)
+        chosen = _beside(group, contracts, _reduced(group, every, resident) | pairs) | _contracted(group, contracts)
     elif recurrent := _recurrent(group, every):
         chosen = recurrent
     elif any(a not in group.workset for a in every):
@@ -281,6 +281,12 @@ def sides(group: Group, t: Contract) -> tuple[Axis | None, Axis | None]:
     free = ([a for a in side if a not in owners] for side in free_axes(t))
     left, right = (max(side, key=lambda a: place.get(a, len(order)), default=None) for side in free)
     return left, right
+
+
+def _beside(group: Group, contracts: list[Contract], chosen: dict[Axis, int]) -> dict[Axis, int]:
+    """What is chosen for the inner axes that products have nothing to do with."""
+    own = {b for t in contracts for b in _whole_axes((t.axis, *t.left.lanes, *t.right.lanes))}
+    return {a: n for a, n in chosen.items() if a not in own and a not in group.workset}
 
 
 def _short(row: Axis | None, column: Axis | None) -> tuple[int, int] | None:

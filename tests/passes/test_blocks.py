@@ -112,3 +112,16 @@ def test_blocks_of_reductions(kernel: Any, extents: dict[str, int], blocks: dict
     launch, _ = compilation.launch(class_of(compilation.plan, extents))
     found = {p.name: p.value for p in launch.constexprs}
     assert {name: found[name] for name in blocks} == blocks
+
+
+@intent.kernel
+def sorted_product(x: I.In[I.f32, ("N", 512)], w: I.In[I.f32, (512, "N")], y: I.Out[I.f32, ("N", "N")]):
+    y[:, :] = I.matmul(I.sort(x[:, :], axis=1), w[:, :], acc_dtype=I.f32)
+
+
+def test_axes_beside_a_product_have_blocks() -> None:
+    """A sort compares all members with all: member by member, these are 262,144 iterations."""
+    compilation = Compilation(sorted_product, SM_90, {}, intent.CompileOptions())
+    launch, _ = compilation.launch(class_of(compilation.plan, {"N": 16}))
+    found = {p.name: p.value for p in launch.constexprs}
+    assert {name: found[name] for name in ("BI", "BI_1")} == {"BI": 32, "BI_1": 16}
