@@ -205,11 +205,9 @@ class Effects(Values):
         inside = {b: set(walk(b)) for b in terms if not isinstance(b, LEAVES)}
         for b in sorted(inside, key=lambda b: len(inside[b])):
             inside_another = any(b is not c and b in below for c, below in inside.items())
-            here, home = self.scope, self.home(b)
+            here, home = self.scope, self.home(b)  # it may stand in front of the loop around this one as well
             if (terms.count(b) > 1 or inside_another) and b not in home.done:
-                self.scope = (
-                    home  # where it is looked up: of a loop inside of another one it may stand in front of both
-                )
+                self.scope = home
                 home.done[b] = self.let(self.build(b), f"{label}_{called.get(b, 'bound')}", home)
                 self.scope = here
             elif home.uses.get(b, 0) > 1 or home is not here:  # it gets a name by itself

@@ -48,7 +48,7 @@ NO_MUTANT: Final[dict[str, str]] = {
 }
 """By pass, or by rule and guard: nothing that is wrong there gives a program with another result."""
 
-UNWITNESSED: Final = frozenset({"share_traversals"})
+UNWITNESSED: Final[frozenset[str]] = frozenset()
 """Passes and guards whose candidates have crashed, or were refused, or changed nothing that was tried: `--search` looks
 on, and who finds a witness leaves out the line."""
 

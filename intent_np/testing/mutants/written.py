@@ -398,3 +398,14 @@ def carried(x: I.In[I.i32, ("N",)], n: I.In[I.u8, ()], y: I.Out[I.i32, ("N",)], 
         a, b = b + I.cast(k, I.i32), a
     y[:] = a
     z[:] = b
+
+
+# ---- for loops that several reductions share
+
+
+@written()
+@intent.kernel
+def extremes_in_one_loop(x: I.In[I.f32, ("M", "N")], least: I.Out[I.f32, ("M",)], largest: I.Out[I.f32, ("M",)]):
+    for row in I.parallel(I.domain(0, x.shape[0])):
+        least[row] = I.reduce.min(x[row, :], axis=0)
+        largest[row] = I.reduce.max(x[row, :], axis=0)
