@@ -80,20 +80,22 @@ class _Narrowing:
             true_to.append(hi)
             decided[member] = Const(True, bool_)
         for p in predicates:
-            bound = _bound(p, s)
-            if p is member or bound is None:
+            bounds = [_bound(q, s) for q in _sides(p)]
+            if p is member or None in bounds:
                 continue
-            upper, limit = bound
-            least, most = extreme(limit, "least"), extreme(limit, "most")
-            if least is None or most is None or not (least.needs | most.needs) <= loop.needs:
+            ends: list[Any] = [(up, extreme(limit, "least"), extreme(limit, "most")) for up, limit in bounds]  # type: ignore[misc]
+            if any(x is None or not x.needs <= loop.needs for _, *found in ends for x in found):
                 continue
             vanishes = self.skip and false_changes_nothing(p, loop, whole)
-            if upper:  # the predicate holds up to `limit`
-                true_to.append(simplify(add(least, const(1))))
-                stop = _least(stop, simplify(add(most, const(1)))) if vanishes else stop
-            else:
-                true_from.append(most)
-                start = _most(start, _down(least, lo, size)) if vanishes else start
+            if len(ends) > 1 and not vanishes:  # hardly any block is all equal: nothing is worth two more loops
+                continue
+            for upper, least, most in ends:
+                if upper:  # the predicate holds up to `limit`
+                    true_to.append(simplify(add(least, const(1))))
+                    stop = _least(stop, simplify(add(most, const(1)))) if vanishes else stop
+                else:
+                    true_from.append(most)
+                    start = _most(start, _down(least, lo, size)) if vanishes else start
             decided[p] = Const(True, bool_)
         if any(t.slice is not s and s in t.lanes | t.needs for t in find(whole, Loop)):
             # the loops inside of this one cost more than the masks around them, and would be written twice
@@ -142,7 +144,12 @@ def _strays(t: Store) -> bool:
 def _predicates(loop: Loop, whole: Segment) -> list[Any]:
     """Index comparisons that vary along the loop's slice."""
     terms = scoped((*whole.values, *whole.effects), loop.slice)
-    return [t for t in terms if is_op(t, "lt", "le") and t.args[0].type is index and loop.slice in t.lanes]
+    return [t for t in terms if is_op(t, "lt", "le", "eq") and t.args[0].type is index and loop.slice in t.lanes]
+
+
+def _sides(p: Any) -> tuple[Any, ...]:
+    """Comparisons that hold together where `p` holds: an equality is one from either side."""
+    return (apply("le", *p.args), apply("le", *p.args[::-1])) if p.op.name == "eq" else (p,)
 
 
 def _bound(p: Any, s: Any) -> tuple[bool, Affine] | None:
@@ -150,10 +157,33 @@ def _bound(p: Any, s: Any) -> tuple[bool, Affine] | None:
     gap = difference(p.args[1], p.args[0])  # p holds when gap >= 0 (> 0 for lt)
     if p.op.name == "lt":
         gap[None] = gap.get(None, 0) - 1
+    _of_quotient(gap, s)
     c = gap.pop(Coord(s), 0)
     if abs(c) != 1 or any(k is not None and s in k.lanes for k in gap):
         return None
     return (True, gap) if c < 0 else (False, {k: -v for k, v in gap.items()})
+
+
+def _of_quotient(gap: Affine, s: Any) -> None:
+    """Make a gap in c // d, of the slice's coordinate c, one in c: c // d <= x where c <= x d + d - 1, and c // d >= x
+    where c >= x d."""
+    for k, c in gap.items():
+        if k is not None and abs(c) == 1 and s in k.lanes and (taken := _quotient(k)) is not None:
+            inner, d = taken
+            rest = {t: n * d for t, n in gap.items() if t is not k}
+            gap.clear()
+            gap.update(rest)
+            for t, n in inner.items():
+                gap[t] = gap.get(t, 0) + c * n
+            gap[None] = gap.get(None, 0) + (d - 1 if c < 0 else 0)
+            return
+
+
+def _quotient(k: Any) -> tuple[Affine, int] | None:
+    """The dividend and the divisor of a quotient by a positive constant."""
+    if is_op(k, "floordiv") and isinstance(k.args[1], Const) and k.args[1].value > 0:
+        return difference(k.args[0], const(0)), int(k.args[1].value)
+    return None
 
 
 def coordinate_range(axis: Any) -> tuple[Value, Value]:
@@ -168,8 +198,12 @@ def coordinate_range(axis: Any) -> tuple[Value, Value]:
     return Base(axis), simplify(sub(last, const(1)))
 
 
+_OTHER = {"least": "most", "most": "least"}
+
+
 def extreme(form: Affine, which: str) -> Value | None:
-    """Least or greatest value of an affine form over all lanes; None when something else than a coordinate varies."""
+    """Least or greatest value of an affine form over all lanes; None when something else varies than a coordinate
+    or a quotient of some."""
     total: Any = const(form.get(None, 0))
     for k, c in form.items():
         if k is None:
@@ -178,7 +212,11 @@ def extreme(form: Affine, which: str) -> Value | None:
             least, most = coordinate_range(k.axis)
             k = most if (c > 0) == (which == "most") else least
         elif k.lanes:
-            return None
+            taken = _quotient(k)
+            side = extreme(taken[0], which if c > 0 else _OTHER[which]) if taken is not None else None
+            if taken is None or side is None:
+                return None
+            k = apply("floordiv", side, const(taken[1]))
         total = add(total, mul(k, const(c)))
     return simplify(total)  # type: ignore[no-any-return]
 

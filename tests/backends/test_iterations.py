@@ -74,3 +74,30 @@ def test_a_triangle_is_half_a_square_unless_what_is_masked_counts() -> None:
     sizes, blocks = (("N", SIZE),), SIZE // BLOCK
     assert iterations(counted_triangle, sizes) == blocks**2
     assert iterations(lower_triangle, sizes) == blocks * (blocks + 1) // 2
+
+
+@intent.kernel
+def block_diagonal(x: I.In[I.f32, ("N", "N")], y: I.Out[I.f32, ("N",)]):
+    rows, columns = I.domain(0, x.shape[0]), I.domain(0, x.shape[0])
+    seen = I.indices(columns)[None, :] // 64 == I.indices(rows)[:, None] // 64
+    y[rows] = I.reduce.sum(I.select(seen, x[rows, columns], 0.0), axis=1)
+
+
+@intent.kernel
+def shifted_diagonal(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M",)]):
+    rows, columns = I.domain(0, x.shape[0]), I.domain(0, x.shape[1])
+    seen = I.indices(rows)[:, None] // 24 == (I.indices(columns)[None, :] + 5) // 24
+    y[rows] = I.reduce.sum(I.select(seen, x[rows, columns], 0.0), axis=1)
+
+
+def test_a_block_diagonal_is_as_long_as_its_blocks() -> None:
+    assert iterations(block_diagonal, (("N", SIZE),)) == SIZE // BLOCK * 64 // BLOCK
+
+
+@pytest.mark.parametrize(("m", "n"), [(100, 150), (150, 100), (7, 0), (97, 97)])
+def test_blocks_on_a_diagonal_that_no_loop_divides(m: int, n: int) -> None:
+    x, y = np.arange(m * n, dtype=np.float32).reshape(m, n) % 7 - 3, np.full(m, 9, np.float32)
+    sizes = {"block_axes": {"sizes": {"columns": 16, "rows": 32}}}
+    intent.compile(shifted_diagonal, target="cpu", options=CompileOptions(passes=sizes))(x, y)
+    seen = np.arange(m)[:, None] // 24 == (np.arange(n)[None, :] + 5) // 24
+    np.testing.assert_array_equal(y, (x * seen).sum(1))
