@@ -336,7 +336,8 @@ def _rounded(value: Array, error: Array, f: Format, fused: bool = False, ulp: fl
         low, high = f.round(value - error), f.round(value + error)
         if fused:
             return Approx(value, np.maximum(_reach(value, low, high, error), error), f)
-        centre = np.where(low == high, low, value)  # where both ends round alike, that is what the machine has
+        # where both ends round alike, that is what the machine has; a zero keeps its sign
+        centre = np.where(low == high, np.copysign(low, value), value)
         return Approx(centre, _reach(centre, low, high, error), f)
 
 
