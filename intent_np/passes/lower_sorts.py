@@ -94,6 +94,8 @@ class SortLowering(ScanLowering):
         told: Value = substitute(value, {t: p.member for t, p in self.placed.items() if p in found})
         if (
             along not in axes
+            or axis in axes
+            and axis is not along  # another dimension runs over what the members do
             or node(sub(Coord(along), place)).lanes
             or any(t in self.placed for t in evaluated(*index, *guards))
             or Coord(along) in evaluated(rank)  # beside a value in order, another component of its region

@@ -187,7 +187,10 @@ def select(condition: Array, a: Number, b: Number) -> Approx:
     """`a` where the condition (known exactly) holds, else `b`."""
     model = a if isinstance(a, Approx) else b
     a, b = model._literal(a), model._literal(b)
-    return Approx(np.where(condition, a.value, b.value), np.where(condition, a.error, b.error), model.format)
+    made = Approx(np.where(condition, a.value, b.value), np.where(condition, a.error, b.error), model.format)
+    if a.unrounded is None and b.unrounded is None:
+        return made
+    return replace(made, unrounded=select(condition, a._term(), b._term()))  # a product that is chosen stays one
 
 
 def concatenated(parts: Sequence[Approx], axis: int = 0) -> Approx:

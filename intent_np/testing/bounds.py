@@ -216,6 +216,8 @@ class _Bounded(Tensors):
             return None
         if op.name == "select":
             chosen = approx.select(sides[0].value != 0, sides[1], sides[2])
+            if not np.any(sides[0].error):
+                return chosen
             apart = np.abs(sides[1].value - sides[2].value) + np.maximum(sides[1].error, sides[2].error)
             either = np.where(np.isnan(apart), np.inf, apart)
             return Approx(chosen.value, np.where(sides[0].error > 0, either, chosen.error), chosen.format)
