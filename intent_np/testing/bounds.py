@@ -266,7 +266,8 @@ class _Bounded(Tensors):
         else:
             ends = value - np.inf, value + np.inf
         spread = np.maximum(np.abs(ends[0] - value), np.abs(ends[1] - value))
-        spread = np.where(_unsure(sides), np.where(np.isnan(spread), np.inf, spread), 0.0)
+        unknown = np.isnan(spread) | np.isinf(x.error)  # of which nothing is known may be NaN, even within finite ends
+        spread = np.where(_unsure(sides), np.where(unknown, np.inf, spread), 0.0)
         model = x if len(sides) == 1 else Approx(value, spread, x.format)
         slack = 0 if ulp == CORRECTLY_ROUNDED else int(ulp)
         found = approx.library(model, lambda _: value, lambda _: spread, slack)
