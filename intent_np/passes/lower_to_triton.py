@@ -16,7 +16,7 @@ from typing import Any
 
 from ..backends.triton.names import Names
 from ..rules.simplify import node
-from ..terms.core import find, rewrite, walk
+from ..terms.core import contains, find, rewrite, walk
 from ..terms.dtypes import DType, i32, i64, index
 from ..terms.gpu import GPU, Dispatch, Fetch, For, If, Kernel, Let, Proj, Reduce, Scan, Store, Sync, Update, Var, While
 from ..terms.index import Physical, Stride, Value, apply, conjunction, const, is_const, le, lt, mul
@@ -339,7 +339,7 @@ class _Lowering:
         self.mark(s.var, self.values.is_nonnegative(s.lo))
         body = tuple(self.block(s.body))
         # the first iterations of a pipeline wait for memory as those of no pipeline do, and it takes registers
-        unpipelined = s.few and any(True for _ in find(body, Dot))
+        unpipelined = s.few and any(contains(line, Dot) for line in body)
         return ForRange(target, lo, hi, step, body, s.note, int(unpipelined))
 
     # ---- tuples

@@ -128,9 +128,8 @@ def seconds(work: Sequence[float], launch: Launch, processors: int, c: Mapping[s
         latency = issue * c["dependent"] + work[BRANCHES] * c["branch"]  # of the instructions of a warp, one by one
         if not launch.looped:  # what is held goes from phase to phase, all warps at once
             latency, overlap = max(latency, (work[PHASED] + own) * launch.warps / SCHEDULERS), c["phases"]
-            chain += work[L2] / c["draw"] + work[BARRIERS] * c["change"] * (
-                launch.warps > 1
-            )  # all wait for the last one
+            change = c["change"] if launch.warps > 1 else 0.0  # all wait for the last one
+            chain += work[L2] / c["draw"] + work[BARRIERS] * change
         chain += latency / threads / c["clock"]
         units.append((c["start"] + chain / n) * each / blocks)
     largest, p = max(units), max(1.0, overlap * blocks ** c["company"])

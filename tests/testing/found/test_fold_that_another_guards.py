@@ -1,5 +1,5 @@
-"""Seed 2000389 of `intent-np fuzz`, compile: RecursionError in share_traversals.  The index is computed again where it
-is inside of its view, which the fold of the same slices says that it is in a loop of its own: one in front."""
+"""Seed 2000389 of `intent-np fuzz`, compile: RecursionError in share_traversals.  Where the index is inside of its
+view it is computed again, with loads that the first fold guards: both are over one axis, and need a loop each."""
 
 import intent_np as intent
 import intent_np.language as I
