@@ -42,7 +42,7 @@ from .lower_scans import Asked, ScanLowering
 from .scans import WORDS
 
 FEW = 16
-"""Places that are found one after the other, with a reduction each."""
+"""Places that are found one after the other, with a reduction each, unless all are asked for."""
 
 SHORT = 256
 """Members whose places are counted again rather than kept."""
@@ -122,8 +122,8 @@ class SortLowering(ScanLowering):
         if (v, component) in self.kept:
             view, at, store = self.kept[v, component]
             return Load(view, (*at, *where), after=store)
-        most = upper(where[v.dimension])
-        if most is not None and most < FEW:
+        most, members = upper(where[v.dimension]), upper(self.at(L.shape_of(v.value)[v.dimension], ()))
+        if most is not None and most < FEW and (members is None or most < members - 1):
             return (yield from self._one_by_one(v, component, where, max(most, 0)))  # below 0: at no place, never
         return (yield from self._counted(v, component, where))
 

@@ -136,6 +136,30 @@ class _Bounded(Tensors):
             self.hold(result, approx.select(lift(where, s.depth, new.ndim), *sides))
         return result
 
+    def aligned(self, v: Value, rank: int, s: Scope) -> Array:
+        result = super().aligned(v, rank, s)
+        if (found := self.held.get(id(own := self.value(v, s)))) is not None:
+            self.hold(result, _each(_wide(found[1], own.shape), lambda a: a.reshape(result.shape)))
+        return result
+
+    def joined(self, chosen: Array, sides: list[Array], shape: tuple[int, ...], d: DType) -> Array:
+        result = super().joined(chosen, sides, shape, d)
+        known = [self.of(x, d) for x in sides]
+        made = approx.select(chosen, *known) if len(known) == 2 else known[0]
+        if any(np.any(x.error) for x in known):
+            self.hold(result, _wide(made, result.shape))
+        return result
+
+    def _branches(self, v: Value, args: tuple[Value, ...], s: Scope) -> Array:
+        result = super()._branches(v, args, s)
+        condition = self.value(args[0], s)
+        if self.doubtful(condition):  # in those lanes the other side may be taken, and was not evaluated
+            error = np.broadcast_to(self.held[id(condition)][1].error, condition.shape)
+            unsure = lift(error, s.depth, result.ndim) > 0
+            made = self.of(result, _dtype(v))
+            self.hold(result, Approx(made.value, np.where(unsure, np.inf, made.error), made.format))
+        return result
+
     def _compute(self, v: Value, s: Scope) -> Result:
         result = super()._compute(v, s)
         if isinstance(v, TensorReduce | TensorScan) and (made := in_any_order(self, v, s, result)) is not None:

@@ -1,8 +1,8 @@
 """What combining and atomic accesses may leave, in any order of the lanes that meet at an element.
 
 A sum of floats has a rounding for each lane, relative to the magnitudes of all; subnormal sums of f32 may flush, since
-atomic additions in memory do.  A maximum or a minimum is exact.  Of other combines of floats, and of the last of
-several exchanges, nothing is known; nor of what an access found where several lanes meet.
+atomic additions in memory do.  A maximum or a minimum is as sure as the least sure of its lanes.  Of other combines of
+floats, and of the last of several exchanges, nothing is known; nor of what an access found where several lanes meet.
 """
 
 from __future__ import annotations
@@ -42,11 +42,12 @@ class BoundedModifier(Modifier):
         brought = self._brought(access, scope)
         lanes = [np.broadcast_to(x, shape).reshape(-1)[live] for x in (brought.value, brought.error)]
         memory: Approx = held[1]
-        count, size, carried = (np.zeros(access.target.shape) for _ in range(3))
+        count, size, carried, most = (np.zeros(access.target.shape) for _ in range(4))
         for into, x in ((count, 1.0), (size, np.abs(lanes[0]) + lanes[1]), (carried, lanes[1])):
             np.add.at(np.atleast_1d(into), at, x)
+        np.maximum.at(np.atleast_1d(most), at, lanes[1])
         memory.value[...] = widen(access.target)
-        memory.error[...] = self._error(e, memory, before, count, size, carried, brought)
+        memory.error[...] = self._error(e, memory, before, count, size, carried, most, brought)
         if isinstance(e, Atomic):
             met = np.zeros(shape)
             met.reshape(-1)[live] = np.where(np.atleast_1d(count)[at] > 1, np.inf, 0.0)
@@ -64,9 +65,11 @@ class BoundedModifier(Modifier):
         return Approx(value, error, made.format)
 
     def _error(
-        self, e: Any, memory: Approx, before: Array, count: Array, size: Array, carried: Array, brought: Approx
-    ) -> Array:
-        """How far elements may be from what they are in one order."""
+        self, e: Any, memory: Approx, before: Array, count: Array, size: Array, carried: Array, most: Array,
+        brought: Approx,
+    ) -> Array:  # fmt: skip
+        """How far elements may be from what they are in one order: of the lanes that meet at each, their number, and
+        the sum of their magnitudes, of their errors, and the largest of their errors."""
         old, touched, unsure = memory.error, count > 0, np.any(brought.error)
         kind = builtin_name(e.combine) if isinstance(e, Accumulate) else e.operation
         if not e.view.dtype.is_float and kind not in ORDERED:
@@ -77,8 +80,8 @@ class BoundedModifier(Modifier):
                 sums = approx.accumulated(memory.value, old + carried, before + size, count, memory.format, whole)
             flushed = FLUSHED * (count + 1) if e.view.dtype is f32 and not whole else 0.0
             return np.where(touched, sums.error + flushed, old)
-        if kind in ("max", "min") and not unsure and not np.any(old[touched]):
-            return old
+        if kind in ("max", "min"):
+            return np.maximum(old, most)
         if kind in ORDERED and not unsure:
             return np.where(count > 1, np.inf, np.where(touched, 0.0, old))
         return np.where(touched, np.inf, old)

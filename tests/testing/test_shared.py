@@ -14,7 +14,7 @@ from intent_np.terms.launch import PointerArgument
 from intent_np.terms.normal import same_arrays
 from intent_np.testing.checked import Recipe, made
 from intent_np.testing.oracles import examine
-from intent_np.testing.shared import SHARED, twins
+from intent_np.testing.shared import SHARED, share, twins
 from intent_np.testing.triton_interpreter import unavailable
 
 ORACLES = ("machine", *(() if unavailable() else ("triton",)))
@@ -98,3 +98,22 @@ def test_outputs_of_a_group_may_be_one_array_of_a_variant(kernel: Any) -> None:
     pairs = same_arrays(a.view for a in launch.arguments if isinstance(a, PointerArgument))
     assert {("y", "z"), ("z", "y")} <= set(pairs)
     assert examine(kernel, [Recipe({"N": 40}, SHARED, "integers", 0)], ORACLES).failure is None
+
+
+@intent.kernel
+def ordered(
+    x: I.In[I.f32, ("N", 16)],
+    y: I.Out[I.f32, ("N", 16), I.constraints(alias="g")],
+    z: I.Out[I.f32, ("N", 16), I.constraints(alias="g")],
+):
+    y[:, :] = I.sort(x[:, :], axis=1)
+    z[:, :] = x[:, :]
+
+
+def test_what_is_put_in_order_is_written_at_points_of_its_own() -> None:
+    """Each member goes to its place, in an instance that has another element of the other output."""
+    compilation = Compilation(ordered, SM_90, {}, CompileOptions())
+    launch, _ = compilation.launch(generic_class(compilation.plan))
+    assert not set(same_arrays(a.view for a in launch.arguments if isinstance(a, PointerArgument)))
+    given = share(ordered, made(ordered, Recipe({"N": 5}, "contiguous", "integers", 0)), {}, np.random.default_rng(0))
+    assert not np.may_share_memory(given["y"], given["z"])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from ...terms.core import Term, children, find, walk
-from ...terms.logical import LogicalProgram, Ordered, Parallel, Write
+from ...terms.logical import LogicalProgram, Ordered, Parallel, TensorSort, Write
 from ...terms.normal import View, same_arrays
 
 Pairs = tuple[tuple[str, str], ...]
@@ -18,10 +20,16 @@ def one_array(program: LogicalProgram) -> Pairs:
     found = []
     for name, other in same_arrays(program.parameters):
         mine, others = (_uses(program, views[n]) for n in (name, other))
-        places = {(w.subscripts, _points(program, w)) if isinstance(w, Write) else None for w in (*mine, *others)}
+        places = {(w.subscripts, _points(program, w)) if _in_place(w) else None for w in (*mine, *others)}
         if mine and others and len(places) == 1 and None not in places and not inside & {*mine, *others}:
             found.append((name, other))
     return tuple(found)
+
+
+def _in_place(statement: Term) -> TypeGuard[Write]:
+    """Whether elements are written by the points that have their coordinates.  What is put in order is not: a member
+    goes to the place that it finds."""
+    return isinstance(statement, Write) and not any(find(statement.value, TensorSort))
 
 
 def _uses(program: LogicalProgram, view: View) -> set[Term]:

@@ -178,10 +178,16 @@ class Tensors(Regions):
         chosen = self.value(args[0], s)
         rank = len(shape_of(v))
         if chosen.all() or not chosen.any():
-            only = self.aligned(args[1 if chosen.all() else 2], rank, s)
-            return np.broadcast_to(only, np.broadcast_shapes(only.shape, (1,) * s.depth + self.sizes(v, s)))
-        sides = [self.aligned(a, rank, s.guarded(c)) for a, c in ((args[1], chosen), (args[2], ~chosen))]
-        return numerics.apply(OPERATORS["select"], lift(chosen, s.depth, s.depth + rank), *sides, dtype=_dtype(v))
+            sides = [self.aligned(args[1 if chosen.all() else 2], rank, s)]
+        else:
+            sides = [self.aligned(a, rank, s.guarded(c)) for a, c in ((args[1], chosen), (args[2], ~chosen))]
+        shape = (1,) * s.depth + self.sizes(v, s)
+        return self.joined(lift(chosen, s.depth, s.depth + rank), sides, shape, _dtype(v))
+
+    def joined(self, chosen: Array, sides: list[Array], shape: tuple[int, ...], d: DType) -> Array:
+        """What each lane takes of the sides of a branch, which are one where all lanes take the same."""
+        taken = sides[0] if len(sides) == 1 else numerics.apply(OPERATORS["select"], chosen, *sides, dtype=d)
+        return np.broadcast_to(taken, np.broadcast_shapes(taken.shape, shape))
 
     # ---- promises
 

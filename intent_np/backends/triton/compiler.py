@@ -22,7 +22,7 @@ from typing import Any, Final
 from intent_np.backends.triton import ptx as ptx_text
 from intent_np.backends.triton.cubin import resources
 from intent_np.backends.triton.diagnostics import Places
-from intent_np.backends.triton.pairs import apart
+from intent_np.backends.triton.short_integers import rewritten
 from intent_np.errors import IntentError, Span, error
 from intent_np.parsing import PARSER
 from intent_np.target import Target
@@ -115,7 +115,7 @@ def compile_source(
         texts, facts = lowering.texts, lowering.facts
         if facts["shared"] > target.shared_per_block:
             raise places.shared(facts["shared"], target)
-        located = ptx_text.clean(apart(texts["ptx"]), MODULE_FILE, line_info)
+        located = ptx_text.clean(rewritten(texts["ptx"]), MODULE_FILE, line_info)
         with _quietly():
             cubin = lowering.stages["cubin"](located.text, facts)
         found = resources(cubin)

@@ -2,6 +2,10 @@
 
 Each has the meaning that the language gives the operator, for every operand that is valid, and never executes what
 LLVM calls undefined: it would remove the author's own guard, as in `select(b == 0, 0, a // b)`.
+
+Signed numbers are divided after their remainder was taken away, which LLVM makes one division again: of lanes that
+count up from a multiple of a divisor Triton computes one quotient for as many as the divisor says, also where they
+count from below 0 and the quotient is truncated (-2 // 2 is -1, and -1 // 2 is 0).
 """
 
 from __future__ import annotations
@@ -39,8 +43,8 @@ def nonzero(b):
 def floor_div(a, b):
     """The quotient rounded down; `//` truncates."""
     divisor = tl.where((b == 0) | (b == -1), 1, b)
-    quotient = a // divisor
-    floor = quotient - ((a % divisor != 0) & ((a ^ divisor) < 0))
+    remainder = a % divisor
+    floor = (a - remainder) // divisor - ((remainder != 0) & ((a ^ divisor) < 0))
     return tl.where(b == -1, -a, floor)
 ''',
     "floor_mod": '''
@@ -54,7 +58,8 @@ def floor_mod(a, b):
 def ceil_div(a, b):
     """The quotient rounded up."""
     divisor = tl.where((b == 0) | (b == -1), 1, b)
-    ceiling = a // divisor + ((a % divisor != 0) & ((a ^ divisor) >= 0))
+    remainder = a % divisor
+    ceiling = (a - remainder) // divisor + ((remainder != 0) & ((a ^ divisor) >= 0))
     return tl.where(b == -1, -a, ceiling)
 ''',
     "ceil_div_natural": '''
