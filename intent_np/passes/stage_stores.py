@@ -103,8 +103,8 @@ class _Staging:
         return tuple(x for e in effects for x in (*self.first.get(e, ()), e))
 
     def _staged(self, e: Any) -> Any:
-        """The statement of what is loaded, with the stores of that in front; the statement itself where the host can't
-        know how much memory it takes, or where what it reads decides on its elements."""
+        """The statement of what is loaded, with the stores of that in front: what it gives, and what decides on its
+        elements.  The statement itself where the host can't know how much memory that takes."""
         shape: list[Value] = []
         at: list[Value] = []
         for a in in_index_order(e):
@@ -113,22 +113,23 @@ class _Staging:
             lo, hi = spread
             shape.append(extent(lo, hi))
             at.append(node(sub(Coord(a), lo)))
-        deciding = evaluated(*e.index, *((e.valid,) if e.valid is not None else ()))
-        if any(isinstance(t, Load) and t.view is e.view for t in deciding):
-            return e
         front: list[Store] = []
 
-        def kept(v: Any) -> Any:
+        def kept(v: Any, valid: Value | None = e.valid) -> Any:
             if not any(isinstance(t, Load) and t.view is e.view for t in evaluated(v)):
                 return v
-            view = workspace(f"{e.view.name}_new", e.view.dtype, shape, self.taken)
+            view = workspace(f"{e.view.name}_new", v.type, shape, self.taken)
             self.made.append(view)
-            front.append(inherit(e, Store(view, tuple(at), v, e.valid)))  # type: ignore[arg-type]
-            return inherit(v, Load(view, tuple(at), e.valid, 0, front[-1]))
+            front.append(inherit(e, Store(view, tuple(at), v, valid)))  # type: ignore[arg-type]
+            return inherit(v, Load(view, tuple(at), valid, 0, front[-1]))
 
+        changed: dict[str, Any] = {"index": tuple(map(kept, e.index))}
         if isinstance(e, Store):
-            new = inherit(e, replace(e, value=kept(e.value)))
+            changed["value"] = kept(e.value)
         else:
-            new = inherit(e, replace(e, operands=tuple(map(kept, e.operands))))
+            changed["operands"] = tuple(map(kept, e.operands))
+        if e.valid is not None:
+            changed["valid"] = kept(e.valid, None)
+        new = inherit(e, replace(e, **changed))
         self.first[new] = front
         return new

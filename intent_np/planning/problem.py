@@ -12,11 +12,13 @@ from math import prod
 from typing import Any, NamedTuple
 
 from ..errors import error
+from ..numerics import FORMATS
 from ..passes.blocks import LARGEST, held_together, power_of_two
 from ..passes.one_hot import counted
 from ..passes.roles import CONTRACTED_LIMIT, STRIDED_LIMIT, axes, contiguous, extent_bound, reads_memory
 from ..rules.simplify import simplify, substitute
 from ..terms.core import arena, children, contains, find, walk
+from ..terms.dtypes import DType
 from ..terms.grouped import Group, Last
 from ..terms.index import Const, Extent, Param, Value, const, sub
 from ..terms.normal import (
@@ -256,12 +258,17 @@ class Problem:
         ]
 
     def _members(self, a: Axis, names: Mapping[str, Any], known: Mapping[str, int | None]) -> int:
-        values: dict[Any, Any] = {e: const(known[n] or 1, e.type) for n, e in names.items()}
+        values: dict[Any, Any] = {e: const(_fitting(known[n] or 1, e.type), e.type) for n, e in names.items()}
         turns = sorted((t for t in self.turns if t in a.needs and t.axis is not None), key=lambda t: self.bit[t])
         for t in turns:  # in the middle of its iterations
             values[Coord(t)] = const(self._members(t.axis, names, known) // 2)  # type: ignore[arg-type]
         count = simplify(substitute(sub(a.hi, a.lo), values, everywhere=True))
         return max(1, int(count.value)) if isinstance(count, Const) else LONG  # type: ignore[call-overload]
+
+
+def _fitting(members: int, d: DType) -> int:
+    """So many members, or as many as a scalar of a narrow dtype can ask for."""
+    return min(members, d.range[1] if d.is_integer else 1 if d.kind == "bool" else int(FORMATS[d.name].largest))
 
 
 def _names(a: Axis) -> Iterator[str]:

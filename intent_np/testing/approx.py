@@ -93,7 +93,7 @@ class Approx:
     def to(self, name: str) -> Approx:
         """Cast.  Rounding keeps order, so the result is between the roundings of both ends of what may come in."""
         target = FORMATS[name]
-        if target.precision >= self.format.precision:
+        if target.holds(self.format):
             return Approx(self.value, self.error, target)
         return _rounded(self.value, self.error, target)
 

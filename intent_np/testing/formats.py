@@ -37,6 +37,11 @@ class Format:
         """The smallest positive number, a subnormal one."""
         return 2.0 ** (self.lowest - self.precision + 1)
 
+    def holds(self, other: Format) -> bool:
+        """Whether every number of `other` is one of this format."""
+        wide = self.smallest <= other.smallest and self.largest >= other.largest
+        return wide and self.precision >= other.precision and self.infinities >= other.infinities
+
     def spacing(self, x: Array) -> Array:
         """One ULP at `x`: the gap to the next number away from zero, never below the smallest subnormal."""
         exponent = np.where(x == 0, self.lowest, np.frexp(x)[1] - 1)
