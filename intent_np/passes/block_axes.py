@@ -29,7 +29,7 @@ from ..terms.blocked import (
 )
 from ..terms.core import children, inherit, replace, walk
 from ..terms.grouped import GROUPED, GroupedProgram, Last
-from ..terms.index import AxisLike, Value, conjunction, const, lt, select
+from ..terms.index import AxisLike, Const, Value, conjunction, const, lt, select
 from ..terms.normal import (
     Carry,
     Contract,
@@ -52,6 +52,7 @@ from .base import nanopass
 from .blocks import fragments
 from .one_hot import counted
 from .scans import prefixes, scanned
+from .weights import NOTHING, exponential, has_members, relative, weights
 
 
 @nanopass(GROUPED, BLOCKED, allowed={"sizes": range(1, (1 << 20) + 1)})
@@ -65,7 +66,7 @@ def block_axes(program: GroupedProgram, *, sizes: Mapping[str, int] = {}, lanewi
     groups = []
     for group in program.groups:
         fragment = fragments(group, sizes, taken)
-        blocking = _Blocking(fragment, lanewise)
+        blocking = _Blocking(fragment, lanewise, weights(group.effects))
         effects = tuple(blocking(e) for e in group.effects)
         groups.append(inherit(group, BlockedGroup(tuple(fragment[a] for a in group.workset), effects)))
     return BlockedProgram(
@@ -75,8 +76,8 @@ def block_axes(program: GroupedProgram, *, sizes: Mapping[str, int] = {}, lanewi
 
 
 class _Blocking:
-    def __init__(self, fragment: dict[Any, AxisLike], lanewise: bool) -> None:
-        self.fragment, self.lanewise = fragment, lanewise
+    def __init__(self, fragment: dict[Any, AxisLike], lanewise: bool, weights: Mapping[Any, Any]) -> None:
+        self.fragment, self.lanewise, self.weights = fragment, lanewise, weights
         self.done: dict[Any, Any] = {}
         self.updates: dict[Update, Update] = {}  # what is performed inside of the loops
         self.prefixes: dict[Scan, tuple[Any, ...]] = {}  # the components of a scan
@@ -172,13 +173,15 @@ class _Blocking:
         part = isinstance(t.axis, Part)  # inside a region, one block is in hand
         if isinstance(t, Contract):
             sides = substitute_all((self.done[t.left], self.done[t.right]), here)
-            left, right = (self._masked(v, s, _zero(v)) for v in sides)
+            both = zip((t.left, t.right), sides, strict=True)
+            left, right = (self._member(v, blocked, s, _zero(blocked)) for v, blocked in both)
             core = inherit(t, node(Contract(s, left, right, t.acc)))
             if part or not isinstance(s, Slice):
                 return core
             return Fold(s, builtin("sum", t.acc), (core,), (identity("sum", t.acc),))
         values = substitute_all((self.done[v] for v in t.values), here)
-        values = tuple(self._masked(v, s, i) for v, i in zip(values, t.identities, strict=True))
+        given = zip(t.values, values, t.identities, strict=True)
+        values = tuple(self._member(v, blocked, s, i) for v, blocked, i in given)
         if part or not isinstance(s, Slice):
             return node(Reduce(s, t.combine, values, t.identities))
         if self.lanewise and all(s in v.lanes for v in values) and counted(t) is None:
@@ -200,6 +203,12 @@ class _Blocking:
 
     def _components(self, t: Any) -> tuple[Any, ...]:
         return (t,) if not isinstance(t.type, tuple) else tuple(Proj(t, i) for i in range(len(t.type)))
+
+    def _member(self, v: Any, blocked: Any, s: Any, neutral: Any) -> Any:
+        """`v`, which is combined along `s`, in blocks: the identity for padded lanes, or what sums to the same."""
+        if exponential(v) in self.weights and has_members(s):
+            return relative(blocked, lambda x: self._masked(x, s, Const(NOTHING, x.type)))
+        return self._masked(blocked, s, neutral)
 
     def _masked(self, v: Any, s: Any, neutral: Any) -> Any:
         """`v` for members, the identity for padded lanes; a value without the lane gets it from the predicate."""
