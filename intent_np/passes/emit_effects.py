@@ -14,7 +14,7 @@ from typing import Any
 from ..errors import error
 from ..rules.facts import at_most
 from ..rules.simplify import node
-from ..terms.blocked import Base, BlockedProgram, Loop, Perform, Point, Segment, scoped
+from ..terms.blocked import Base, BlockedProgram, Branch, Loop, Perform, Point, Segment, Slice, scoped
 from ..terms.core import arena, contains, find, inherit, replace, walk
 from ..terms.dtypes import index
 from ..terms.gpu import Broadcast, Fetch, For, Full, Let, Sync, Var, variable
@@ -196,15 +196,17 @@ class Effects(Values):
     def _bounds(self, loop: Loop) -> list[tuple[Any, Any]]:
         """Loop bounds as scalars; what two segments share, or is computed on the way, gets a name."""
         label = self.names.get(loop.slice, "i")
-        spelled = [(self._spelled(s.lo, loop), self._spelled(s.hi, loop)) for s in loop.segments]
+        spelled = [tuple(self._spelled(b, loop.slice) for b in (s.lo, s.hi)) for s in loop.segments]
         terms = [b for pair in spelled for b in pair]
         called = {terms[0]: "begin"} | {terms[-1]: "end"}
         for s, (lo, hi) in zip(loop.segments, spelled, strict=True):
             if s.decided:
                 called = {lo: "full", hi: "rest"} | called
         inside = {b: set(walk(b)) for b in terms if not isinstance(b, LEAVES)}
+        body = scoped(tuple(t for s in loop.segments for t in (*s.values, *s.effects)), loop.slice)
+        asked = set(walk(*(self.asked_of_block(t.condition) for t in body if isinstance(t, Branch))))
         for b in sorted(inside, key=lambda b: len(inside[b])):
-            inside_another = any(b is not c and b in below for c, below in inside.items())
+            inside_another = b in asked or any(b is not c and b in below for c, below in inside.items())
             here, home = self.scope, self.home(b)  # it may stand in front of the loop around this one as well
             if (terms.count(b) > 1 or inside_another) and b not in home.done:
                 self.scope = home
@@ -214,19 +216,30 @@ class Effects(Values):
                 self.names.setdefault(b, f"{label}_{called.get(b, 'bound')}")
         return [(self.emit(lo), self.emit(hi)) for lo, hi in spelled]
 
-    def _spelled(self, bound: Any, loop: Loop) -> Any:
+    def _spelled(self, bound: Any, slice: Any) -> Any:
         """A bound with block extents by name: N // BK * BK instead of N // 64 * 64.  Axes stay what they are."""
-        axis, size = loop.slice.axis, loop.slice.size
+        axis, size = slice.axis, slice.size
         if bound in (axis.lo, axis.hi) or not is_op(
             bound, "add", "mul", "floordiv", "ceil_div", "sub", "minimum", "maximum"
         ):
             return bound
-        a, b = (self._spelled(x, loop) for x in bound.args)
+        a, b = (self._spelled(x, slice) for x in bound.args)
         if is_op(bound, "mul", "floordiv", "ceil_div") and is_const(b, size.value):
             b = size
         elif is_op(bound, "add") and isinstance(a, Base) and is_const(b, a.axis.size.value):  # type: ignore[attr-defined]
             b = a.axis.size  # type: ignore[attr-defined]
         return bound if (a, b) == bound.args else apply(bound.op, a, b)
+
+    def asked_of_block(self, condition: Any) -> Any:
+        """The condition of a branch, on the block of a loop, with its bounds spelled as those of the loop are."""
+        blocks = [b.axis for b in find(condition, Base) if isinstance(b.axis, Slice)]
+
+        def spelled(t: Any) -> Any:
+            if is_op(t, "or", "lt", "le"):
+                return inherit(t, apply(t.op, *map(spelled, t.args)))
+            return inherit(t, self._spelled(t, blocks[0]) if blocks else t)
+
+        return spelled(condition)
 
     def _segment(self, loop: Loop, segment: Segment, lo: Any, hi: Any, states: list[Var]) -> For:
         outer = self.scope
@@ -283,7 +296,7 @@ class Effects(Values):
     def emit_last(self, t: Any, var: Var) -> Any:
         """A next state, left inside its assignment when nothing else uses it."""
         home = self.home(t)
-        if isinstance(t, LEAVES) or home is not self.scope or t in home.done or home.uses.get(t, 0) > 1:
+        if isinstance(t, (*LEAVES, Branch)) or home is not self.scope or t in home.done or home.uses.get(t, 0) > 1:
             self.names.setdefault(t, var.name + "_new")
             return self.emit(t)
         return self.build(t)

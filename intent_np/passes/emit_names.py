@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..terms.blocked import BlockedProgram
-from ..terms.core import arena, find, inherit
+from ..terms.blocked import BlockedProgram, Branch
+from ..terms.core import arena, children, find, inherit, walk
 from ..terms.gpu import ContractInto, Let, Var, variable
 from ..terms.index import Extent, Physical, Stride, is_op
 from ..terms.normal import Contract, Coord, Load, Reduce, Scan, builtin_name
@@ -27,12 +27,15 @@ class Naming:
         self.taken = {p.name for p in program.parameters} | {"pid", "grid", PROGRAM}  # type: ignore[attr-defined]
         self.taken |= {t.name for t in find(program, (Physical, Stride, Extent))}  # type: ignore[arg-type]
         self.placed: dict[Any, Scope] = {}  # loops with effects
+        self.aside: set[Any] = set()  # what one side of a branch alone is made of
 
     def enter(self, effects: tuple[Any, ...]) -> Scope:
         """Begin the statements of an execution group."""
         self.root = self.scope = Scope(None, None, None, effects)
         self.open = [self.root]  # scopes under construction, whose names are visible or may become so
         self.root.taken = set(self.taken)
+        always = lambda t: (t.condition, t.otherwise) if isinstance(t, Branch) else children(t)  # noqa: E731
+        self.aside = set(walk(*(t.value for t in find(effects, Branch)))) - set(walk(*effects, below=always))
         return self.root
 
     def fresh(self, hint: str, scope: Scope | None = None) -> str:
@@ -77,6 +80,8 @@ class Naming:
             return "prefix"
         if isinstance(t, (Contract, ContractInto)):
             return "product"
+        if isinstance(t, Branch):
+            return self.hint(t.otherwise)
         if is_op(t, "lt") and isinstance(t.args[0], Coord) and t.args[0].axis in self.names:
             return f"in_{self.names[t.args[0].axis]}"
         if is_op(t, "lt", "le", "and", "eq"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-from ..terms.blocked import Base, BlockedProgram, Loop, Slice, Tile
+from ..terms.blocked import Base, BlockedProgram, Branch, Loop, Slice, Tile
 from ..terms.core import contains, find, inherit
 from ..terms.dtypes import index
 from ..terms.gpu import Broadcast, ContractInto, Full, Range
@@ -41,6 +41,10 @@ class Values(Naming):
         self.depth: dict[Any, int] = {}
         counts = [t for t in find(program, Reduce) if counted(t) is not None]
         self.compared = [{t.axis, bins_of(t)} for t in counts]  # members and bins of a count: of no fragment
+
+    @abstractmethod
+    def asked_of_block(self, condition: Any) -> Any:
+        """The condition of a branch as it is spelled."""
 
     @abstractmethod
     def loop(self, loop: Loop) -> None:
@@ -81,11 +85,12 @@ class Values(Naming):
             or not built.children()
             or isinstance(t.type, tuple)
             and not isinstance(t, (Reduce, Scan))
+            or t in self.aside
         ):
             return False
         if any(pair <= t.lanes for pair in self.compared):
             return False
-        if isinstance(built, (Load, Reduce, Scan, ContractInto)) or (isinstance(t, Coord) and t.lanes):
+        if isinstance(built, (Load, Reduce, Scan, ContractInto, Branch)) or (isinstance(t, Coord) and t.lanes):
             return True
         depth = self.depth[built] = 1 + max(self.depth.get(c, 0) for c in built.children())
         return home.uses.get(t, 0) > 1 or t in self.names or depth > DEEPEST
@@ -103,6 +108,8 @@ class Values(Naming):
                 return [t.left, t.right]
             case Load():
                 return [*t.index, *((t.valid,) if t.valid is not None else ())]
+            case Branch():
+                return [t.otherwise, self.asked_of_block(t.condition), t.value]
         if (pair := self._accumulated(t)) is not None:
             start, product = pair
             return [product.left, product.right, start]
@@ -141,6 +148,9 @@ class Values(Naming):
                 valid = None if t.valid is None else parts[t.valid]
                 address = self._reaching(tuple(parts[i] for i in t.index), valid)
                 return Load(t.view, address, valid, integral(t.fill) if valid is not None else 0)
+            case Branch():
+                otherwise, condition, value = (self.emit(c) for c in self.operands(t))
+                return Branch(condition, value, otherwise)
         if (pair := self._accumulated(t)) is not None and (into := self._accumulate(*pair)) is not None:
             return into
         done = {c: self.emit(c) for c in _loops_first(t)}

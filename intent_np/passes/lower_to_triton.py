@@ -18,7 +18,25 @@ from ..backends.triton.names import Names
 from ..rules.simplify import node
 from ..terms.core import contains, find, rewrite, walk
 from ..terms.dtypes import DType, i32, i64, index
-from ..terms.gpu import GPU, Dispatch, Fetch, For, If, Kernel, Let, Proj, Reduce, Scan, Store, Sync, Update, Var, While
+from ..terms.gpu import (
+    GPU,
+    Branch,
+    Broadcast,
+    Dispatch,
+    Fetch,
+    For,
+    If,
+    Kernel,
+    Let,
+    Proj,
+    Reduce,
+    Scan,
+    Store,
+    Sync,
+    Update,
+    Var,
+    While,
+)
 from ..terms.index import Physical, Stride, Value, apply, conjunction, const, is_const, le, lt, mul
 from ..terms.triton import (
     TRITON,
@@ -41,6 +59,8 @@ from ..terms.triton import (
     Unpack,
     WhileHolds,
     is_literal,
+    names,
+    rebound,
 )
 from .barriers import waiting
 from .base import nanopass
@@ -252,6 +272,8 @@ class _Lowering:
             if self.has_tuples:
                 self.unpack(s, body, lines)
             match s:
+                case Let(var, Branch() as value):
+                    self.branch(var, value, lines)
                 case Let(var, value):
                     lines.extend(self.let(var, value))
                 case For():
@@ -309,6 +331,25 @@ class _Lowering:
             self.values.names[var] = e  # nothing to compute: the name stands for what it names
             return []
         return [self.bind(var, e)]
+
+    def branch(self, var: Var, value: Branch, lines: list[Statement]) -> None:
+        """A name that is bound to one side of a branch, and again where the other one is to be computed."""
+        sides = (value.value, value.otherwise)
+        repeated = (v if v.lanes == value.lanes else Broadcast(v, self.values.dims(value.lanes)) for v in sides)
+        chosen, otherwise = (self.values.tensor(self.values.lower(v)) for v in repeated)
+        if var.dtype is index:
+            held = i64 if i64 in (chosen.type.dtype, otherwise.type.dtype) else i32
+            chosen, otherwise = self.values.hold(chosen, held), self.values.hold(otherwise, held)
+        always = self.bind(var, otherwise)
+        name: Any = self.values.names[var]
+        if isinstance(otherwise, Name):  # which nothing else may read from here on
+            chosen = rewrite((chosen,), lambda t: name if t is otherwise else t, Name)[0]
+        branch = IfThen(self.values.lower(value.condition), (Assign(name, chosen),))
+        match lines[-1] if lines else None:
+            case IfThen(condition, body) if condition is branch.condition and not names(otherwise) & rebound(body):
+                lines[-1:] = [always, IfThen(condition, (*body, *branch.body))]
+            case _:
+                lines += [always, branch]
 
     def _named(self, hint: str, dtype: DType, shape: Any) -> Name:
         return Name(self.fresh.fresh(hint), dtype, shape)

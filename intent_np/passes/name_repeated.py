@@ -6,7 +6,8 @@
     mask = (m[:, None] < M) & (k[None, :] < K)
     …
 
-A name is bound just before the first line that needs it, in the outermost block where its operands do not change.
+A name is bound just before the first line that needs it, in the outermost block where its operands do not change; what
+lines of one branch need, in the branch.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from ..terms.triton import (
     Function,
     Helper,
     HistogramCall,
+    IfThen,
     LoadAt,
     Name,
     Pointwise,
@@ -157,6 +159,8 @@ def _may_be_named(e: Any) -> bool:
 def _movable(e: Any, body: tuple[Any, ...], lines: list[int]) -> bool:
     """Whether `e` has one value in all these lines, which is known in front of the first."""
     first, last = lines[0], lines[-1]
+    if first == last and isinstance(body[first], IfThen) and e not in inner(body[first].condition):
+        return False  # what a branch alone needs is computed in it
     bound = set().union(*(assigned(s) for s in body[first:last]), *(rebound(bodies(s)) for s in body[first : last + 1]))
     if isinstance(body[last], ForRange):
         bound.update(assigned(body[last]))

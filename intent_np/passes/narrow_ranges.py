@@ -15,36 +15,50 @@ from typing import Any
 from ..rules.affine import Affine, difference
 from ..rules.facts import at_most
 from ..rules.simplify import node, simplify, substitute, substitute_all
-from ..terms.blocked import BLOCKED, Base, BlockedProgram, Loop, Point, Segment, Whole, complete, scoped
-from ..terms.core import arena, children, find, inherit, replace
+from ..terms.blocked import BLOCKED, Base, BlockedProgram, Branch, Loop, Point, Segment, Whole, complete, scoped
+from ..terms.core import arena, children, contains, find, inherit, named, replace, walk
 from ..terms.dtypes import bool_, index
 from ..terms.index import Const, Value, add, apply, const, is_const, is_op, lt, mul, sub
-from ..terms.normal import Carry, Coord, Store, Update, strays
+from ..terms.normal import Carry, Contract, Coord, Load, Reduce, Scan, Store, Update, strays
+from ..terms.ordered import Rewritten
+from ..terms.updates import Found
 from .base import nanopass
 
 FEW = 6
 """Blocks of a range that predicates cut at both ends: with at most so many, one loop that asks them in each block takes
-the place of three, each of which waits for its first loads.  Causal attention to the last 256 keys, 5 blocks, takes
-.204 ms in one loop and .220 in three on one H200 where masks are written by hand, and .23 either way as printed; to the
-last 1024, 17 blocks, .442 and .393 by hand."""
+the place of three, each of which waits for its first loads."""
+
+APART = (Load, Found, Reduce, Scan, Contract, Loop)
+"""What is in no branch, since it has its place among others, or takes all of an instance."""
+
+BRANCHED = 40
+"""The same where a loop multiplies matrices and asks in the blocks at the ends alone, in a branch.  Causal attention to
+the last 256 keys, 5 blocks of 64, takes .182 ms in one loop with a branch on one H200, .204 in one loop that always
+masks, .220 in three loops, all written by hand; to the last 1024, 17 blocks, .367, .442 and .393.  What three loops
+wait for is the same for any range, and the branch is asked in each block: by these numbers they meet at 40 blocks."""
 
 
-@nanopass(BLOCKED, BLOCKED)
-def narrow_ranges(program: BlockedProgram, *, skip: bool = True, peel: bool = True) -> BlockedProgram:
+@nanopass(BLOCKED, BLOCKED, allowed={"branched": range(1 << 20)})
+def narrow_ranges(
+    program: BlockedProgram, *, skip: bool = True, peel: bool = True, branched: int = BRANCHED
+) -> BlockedProgram:
     """Cut every loop into segments whose predicates are decided, and drop the ends that change nothing.
+
+    A loop of products over at most `branched` blocks, between ends that are both cut, stays in one piece: what its
+    masks choose is chosen in the blocks at the ends, under a condition on the block.
 
     Before combines are applied, since the proof needs the summaries apart from the state; outer loops first, so that
     an inner loop sees what is decided around it.
     Preserves values: predicates become true only where they hold in every active lane, and blocks go only by proof.
     """
-    narrowing = _Narrowing(skip, peel)
+    narrowing = _Narrowing(skip, peel, branched)
     groups = (replace(g, effects=tuple(narrowing(e) for e in g.effects)) for g in program.groups)
     return replace(program, groups=tuple(groups))  # type: ignore[no-any-return]
 
 
 class _Narrowing:
-    def __init__(self, skip: bool, peel: bool) -> None:
-        self.skip, self.peel = skip, peel
+    def __init__(self, skip: bool, peel: bool, branched: int) -> None:
+        self.skip, self.peel, self.branched = skip, peel, branched
         self.done: dict[Any, Any] = {}
 
     def __call__(self, root: Any) -> Any:
@@ -103,26 +117,28 @@ class _Narrowing:
             return [replace(whole, lo=start, hi=stop)]
         if not decided or not self.peel or (set(decided) == {member} and member not in predicates):
             return [replace(whole, lo=start, hi=stop)]
-        if true_from and true_to and at_most(stop, start, -FEW * s.size.value):
-            return [replace(whole, lo=start, hi=stop)]
         label = arena().names.get(s, "the axis")
+        if true_from and true_to:
+            blocks = lambda n: at_most(stop, start, -n * s.size.value)  # noqa: E731
+            if blocks(self.branched) and any(isinstance(t, Contract) for t in scoped(_roots(whole), s)):
+                begin, end = _inner(start, stop, true_from, true_to, lo, size)
+                for bound, which in ((begin, "full"), (end, "rest")):
+                    named(bound, f"{label}_{which}")
+                at_ends = apply("or", node(lt(Base(s), begin)), node(apply("le", end, Base(s))))
+                if (one := _branched(whole, decided, at_ends, s)) is not None:
+                    return [replace(one, lo=start, hi=stop, note=f"blocks of {label}, boundary blocks masked")]
+            if blocks(FEW):
+                return [replace(whole, lo=start, hi=stop)]
         return self._split(whole, decided, (start, stop), (true_from, true_to), lo, size, label)
 
     def _split(
         self, whole: Segment, decided: Mapping[Any, Any], bounds: Any, inner: Any, lo: Value, size: Value, label: str
     ) -> list[Segment]:
         (start, stop), (true_from, true_to) = bounds, inner
-        begin, end = start, stop
-        for x in true_from:
-            begin = _most(begin, _up(x, lo, size))
-        for x in true_to:
-            end = _least(end, _down(x, lo, size))
+        begin, end = _inner(start, stop, true_from, true_to, lo, size)
         out = []
         if true_from:
-            begin = _least(begin, stop)
             out.append(replace(whole, lo=start, hi=begin, note=f"boundary blocks of {label}"))
-        if true_to:
-            end = _most(end, begin)
         decided_now = substitute_all((*whole.effects, *whole.values), decided)
         effects, values = decided_now[: len(whole.effects)], decided_now[len(whole.effects) :]
         if any(_strays(t) for t in find(effects, Store)):
@@ -131,6 +147,43 @@ class _Narrowing:
         if true_to:
             out.append(replace(whole, lo=end, hi=stop, note=f"boundary blocks of {label}"))
         return out
+
+
+def _inner(
+    start: Value, stop: Value, true_from: list[Value], true_to: list[Value], lo: Value, size: Value
+) -> tuple[Value, Value]:
+    """The part of a range in whose blocks predicates hold that do from, and up to, these coordinates on."""
+    begin, end = start, stop
+    for x in true_from:
+        begin = _most(begin, _up(x, lo, size))
+    for x in true_to:
+        end = _least(end, _down(x, lo, size))
+    begin = _least(begin, stop) if true_from else begin
+    return begin, _most(end, begin) if true_to else end
+
+
+def _branched(whole: Segment, decided: Mapping[Any, Any], at_ends: Value, s: Any) -> Segment | None:
+    """A segment that masks what is made of products in the blocks `at_ends` alone; None where nothing is, or where what
+    goes into a product is masked, which comes from memory as it is in a loop of its own."""
+    own = set(scoped(_roots(whole), s))
+    closed = lambda t: t not in own or isinstance(t, Loop) and t.slice is s  # noqa: E731
+    done = Rewritten()
+    found = False
+    for t in walk(*_roots(whole), below=lambda t: () if closed(t) else children(t)):
+        if t in own and not closed(t):
+            done[t] = new = inherit(t, node(t.rebuild(done)))  # type: ignore[attr-defined]
+            if is_op(new, "select") and s in new.args[0].lanes and is_const(substitute(new.args[0], decided), True):
+                mask, value, other = new.args
+                if not contains(value, Contract) or contains(mask, *APART) or contains(other, *APART):
+                    return None
+                done[t] = inherit(new, Branch(at_ends, new, value))
+                found = True
+    effects, values = tuple(done[e] for e in whole.effects), tuple(done[v] for v in whole.values)
+    return replace(whole, effects=effects, values=values) if found else None  # type: ignore[no-any-return]
+
+
+def _roots(whole: Segment) -> tuple[Any, ...]:
+    return (*whole.effects, *whole.values)
 
 
 def _strays(t: Store) -> bool:

@@ -13,7 +13,7 @@ import math
 from typing import Any
 
 from ..rules.simplify import node
-from ..terms.blocked import BLOCKED, BlockedProgram, Loop
+from ..terms.blocked import BLOCKED, BlockedProgram, Branch, Loop
 from ..terms.core import inherit, named, replace, rewrite
 from ..terms.dtypes import f32
 from ..terms.index import Apply, Cast, Const, Value, add, apply, const, is_const, is_op, mul, representable, sub
@@ -39,11 +39,11 @@ def scale_out_of_maximum(program: BlockedProgram) -> BlockedProgram:
             if bare is not None:
                 inner, factor = bare
                 return node(mul(node(Reduce(t.axis, t.combine, (inner,), t.identities)), factor))
-        if is_op(t, "select") and (bare := _without_factor(t)) is not None:
+        if (is_op(t, "select") or isinstance(t, Branch)) and (bare := _without_factor(t)) is not None:
             return node(mul(*bare))
         return node(t)
 
-    return rewrite((program,), step, (Reduce, Apply))[0]  # type: ignore[no-any-return]
+    return rewrite((program,), step, (Reduce, Apply, Branch))[0]  # type: ignore[no-any-return]
 
 
 def _without_factor(v: Any) -> tuple[Value, Const] | None:
@@ -52,6 +52,9 @@ def _without_factor(v: Any) -> tuple[Value, Const] | None:
     if is_op(v, "select") and is_const(v.args[2], -math.inf):
         inner = _without_factor(v.args[1])
         return None if inner is None else (node(apply("select", v.args[0], inner[0], v.args[2])), inner[1])
+    if isinstance(v, Branch) and (sides := [_without_factor(x) for x in (v.value, v.otherwise)]):
+        if None not in sides and sides[0][1] is sides[1][1]:  # type: ignore[index]
+            return Branch(v.condition, sides[0][0], sides[1][0]), sides[0][1]  # type: ignore[index]
     return None
 
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .core import NO_AXES, Term, children, once, term, walk
-from .dtypes import DType, index
+from .core import NO_AXES, Term, children, find, once, term, walk
+from .dtypes import DType, bool_, index
 from .grouped import GROUPED, Group, GroupedProgram, settled
 from .index import AxisLike, Const, Physical, Value, is_const, lt
 from .normal import (
@@ -21,6 +21,7 @@ from .normal import (
     Contract,
     Coord,
     Effect,
+    Load,
     Reduce,
     Region,
     Scan,
@@ -33,6 +34,7 @@ from .normal import (
     state_lanes,
     states_in_loops,
 )
+from .updates import Found
 
 
 @term
@@ -98,6 +100,24 @@ class Base(Value):
 def _loop_axes(t: Term, slice: AxisLike, keep: bool = False) -> tuple[frozenset[Any], frozenset[Any]]:
     lanes, needs = bound_axes(t, slice)
     return (lanes | {slice} if keep else lanes), needs - {slice}
+
+
+@term
+class Branch(Value):
+    """`value` where `condition` holds, which is a scalar, and `otherwise` elsewhere: of the two an instance computes
+    one."""
+
+    condition: Value
+    value: Value
+    otherwise: Value
+    syntax = "branch({condition}, {value}, {otherwise})"
+
+    def infer(self) -> Any:
+        if self.condition.type is not bool_ or self.condition.lanes:
+            raise TypeError(f"a branch on {self.condition}, which is no scalar bool")
+        if self.value.type is not self.otherwise.type:
+            raise TypeError(f"a branch between {self.value.type} and {self.otherwise.type}")
+        return self.value.type
 
 
 @term
@@ -302,10 +322,19 @@ def only_fragments(program: BlockedProgram) -> Iterator[str]:
             yield f"a {type(t).__name__} over a logical axis is left: {t}"
 
 
+def branches_compute(program: Term) -> Iterator[str]:
+    """What only one side of a branch needs is computed of values that are there: no access, no loop, no product."""
+    for t in find(program, Branch):
+        own = set(walk(t.value)) - set(walk(t.condition, t.otherwise))
+        for u in sorted(own, key=lambda u: u.digest):
+            if isinstance(u, (Load, Found, Reduce, Scan, Contract, Fold, Loop, Running)):
+                yield f"a {type(u).__name__} on one side of a branch: {t}"
+
+
 BLOCKED = GROUPED.extend(
     "blocked", root=BlockedProgram,
-    add=(Physical, Tile, Point, Slice, Whole, Base, Fold, Traverse, Running, Segment, Loop, Perform, BlockedGroup,
-    BlockedProgram),
+    add=(Physical, Tile, Point, Slice, Whole, Base, Branch, Fold, Traverse, Running, Segment, Loop, Perform,
+    BlockedGroup, BlockedProgram),
     remove=(Group, GroupedProgram, Region), about=__doc__ or "",
-    rules=(closed_regions, addressed, states_in_loops, ends_behind_loops, settled, only_fragments),
+    rules=(closed_regions, addressed, states_in_loops, ends_behind_loops, settled, only_fragments, branches_compute),
 )  # fmt: skip

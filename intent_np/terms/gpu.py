@@ -15,6 +15,7 @@ from .blocked import (
     Base,
     BlockedGroup,
     BlockedProgram,
+    Branch,
     Fold,
     Loop,
     Perform,
@@ -25,6 +26,7 @@ from .blocked import (
     Tile,
     Traverse,
     Whole,
+    branches_compute,
 )
 from .core import NO_AXES, Literal, Term, find, term, walk
 from .dtypes import DType, bool_, index
@@ -347,6 +349,16 @@ def defined_before_use(kernel: Kernel) -> Iterator[str]:
     yield from block(kernel.body, set(kernel.coordinates), frozenset())
 
 
+def branches_named(kernel: Kernel) -> Iterator[str]:
+    """A branch is what a name is bound to, one that is bound once: statements are made of it."""
+    carried = {v for s in find(kernel, (For, While)) for v in s.carries}  # type: ignore[arg-type]
+    let = {s.value for s in find(kernel, Let) if s.var not in carried}
+    for t in walk(kernel):
+        for c in t.parts:
+            if isinstance(c, Branch) and not (isinstance(t, Let) and c in let):
+                yield f"a branch without a name of its own: {c}"
+
+
 def lanes_agree(kernel: Kernel) -> Iterator[str]:
     """A reduction's operand has its axis, which is a fragment axis; a contraction sums over one; a load's validity
     varies only where the address does."""
@@ -366,10 +378,12 @@ GPU = BLOCKED.extend(
     add=(Var, Range, Full, Broadcast, ContractInto, Let, Fetch, For, While, If, Dispatch, Kernel),
     remove=(Axis, Part, Coord, Contract, Tile, Point, Slice, Whole, Base, Fold, Traverse, Turn, Carry, Final, Recur,
     Running, Segment, Loop, Perform, Found, Last, BlockedGroup, BlockedProgram),
-    rules=(closed_regions, addressed, scalar_control, defined_before_use, lanes_agree),
+    rules=(closed_regions, addressed, scalar_control, defined_before_use, branches_compute, branches_named,
+    lanes_agree),
 )  # fmt: skip
 
 __all__ = [
-    "GPU", "AxisLike", "Broadcast", "Combine", "ContractInto", "Dispatch", "Fetch", "For", "Full", "If", "Kernel",
-    "Let", "Load", "Physical", "Proj", "Range", "Reduce", "Scan", "Store", "Sync", "Update", "Var", "While", "variable",
+    "GPU", "AxisLike", "Branch", "Broadcast", "Combine", "ContractInto", "Dispatch", "Fetch", "For", "Full", "If",
+    "Kernel", "Let", "Load", "Physical", "Proj", "Range", "Reduce", "Scan", "Store", "Sync", "Update", "Var", "While",
+    "variable",
 ]  # fmt: skip

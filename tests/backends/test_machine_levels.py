@@ -284,7 +284,11 @@ def choices(draw: st.DrawFn) -> dict[str, Any]:
     optional = sorted(p.name for p in PIPELINE if p.source.name == "blocked" and p.optional)
     disable = set(draw(st.lists(st.sampled_from(optional), max_size=2, unique=True)))
     options: dict[str, Any] = {
-        "narrow_ranges": {"skip": draw(st.booleans()), "peel": draw(st.booleans())},
+        "narrow_ranges": {
+            "skip": draw(st.booleans()),
+            "peel": draw(st.booleans()),
+            "branched": draw(st.sampled_from((0, 40))),
+        },
         "share_traversals": {"merge": draw(st.booleans())},
         "block_axes": {"sizes": sizes, "lanewise": draw(st.booleans())},
         "bind_class": {"bounds": bounds},

@@ -54,6 +54,14 @@ def dear(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")]):
         y[row, :] = centered / I.sqrt(I.reduce.sum(centered * centered, axis=0))
 
 
+@intent.kernel
+def band(x: I.In[I.f16, ("M", 64)], z: I.In[I.f16, ("N", 64)], y: I.Out[I.f32, ("M",)]):
+    M, N = I.domain(0, x.shape[0]), I.domain(0, z.shape[0])
+    row, column = I.indices(M)[:, None], I.indices(N)[None, :]
+    product = I.matmul(x[M, :], z[N, :], transpose_rhs=True, acc_dtype=I.f32)
+    y[M] = I.reduce.sum(I.mask(product, (column <= row) & (row < column + 200), 0), axis=1)
+
+
 STRICT = (
     (dear, {"M": 512, "N": 131072}),
     (turned, {"N": 512}),
@@ -71,6 +79,7 @@ STRICT = (
     (extremes, {"M": 64, "N": 20000}),
     (stored_and_read, {"N": 4096}),
     (neighbours, {"N": 4096}),
+    (band, {"M": 512, "N": 512}),
     *((entry.kernel, {}) for entry in entries(["specs/small_programs.py"])),
 )
 RELAXED = ((attention_causal, {"B": 1, "H": 2, "Q": 512, "K": 512, "D": 64, "L": 512, "M": 512, "N": 512}),)
@@ -120,6 +129,7 @@ def test_a_pass_that_is_left_out_is_missed(name: str) -> None:
         ("share_traversals", "merge", False),
         ("narrow_ranges", "skip", False),
         ("narrow_ranges", "peel", False),
+        ("narrow_ranges", "branched", 0),
         ("lower_to_triton", "instances", 64),
         ("lower_to_triton", "descending", True),
         ("lower_to_triton", "longest_first", False),

@@ -125,6 +125,12 @@ WRONG: list[tuple[Language, str, str]] = [
         "blocked @p(x, z, M, N) {\n  blocks over (tm) {\n    store z[tm] = load x[tm, tn]\n  }\n}",
         "the stored value varies along",
     ),
+    (
+        BLOCKED,
+        "blocked @p(x, z, M, N) {\n  blocks over (tm) {\n"
+        "    store z[tm] = branch(M < N, (load x[tm, 0] valid (tm < M) fill 0), 1.0:f32) valid (tm < M)\n  }\n}",
+        "a Load on one side of a branch",
+    ),
 ]
 
 VIEWS = HEAD.replace("m = axis 0..M\nn = axis 0..N\n", "")
@@ -144,6 +150,12 @@ STATEMENTS: list[tuple[str, str]] = [
     ("  t = 1.0:f32\n  if M < N:\n    t = 2:i32", "t means two things"),
     ("  M = 1.0:f32", "M means two things"),
     ("  if M < N:\n    t = 1.0:f32\n  store z[pm] = t", "t is used before it is defined"),
+    ("  store z[pm] = branch(M < N, 1.0:f32, 2.0:f32)", "a branch without a name of its own"),
+    (
+        "  t = 1.0:f32\n  for k0 = 0 to N step BN iter_args(t):\n    t = branch(M < N, 1.0:f32, t)\n  store z[pm] = t",
+        "a branch without a name of its own",
+    ),
+    ("  t = branch(M < N, load z[0], 2.0:f32)\n  store z[pm] = t", "a Load on one side of a branch"),
     (
         "  t = 1.0:f32\n  for k0 = 0 to N step BN:\n    t = t + 1.0:f32\n  store z[pm] = t",
         "t is assigned twice",

@@ -14,10 +14,12 @@ import numpy as np
 
 from ...errors import error
 from ...numerics import Array, accumulate, apply, bitcast, cast, contract, reduce, reducible, saturate_cast, storage
+from ...terms.blocked import Branch
 from ...terms.core import Term, children, walk
 from ...terms.dtypes import DType
 from ...terms.index import Apply, Cast, Const, Extent, Param, Physical, Stride, Value
 from ...terms.normal import Arg, Combine, Load, Proj, Update
+from ...terms.operators import OPERATORS
 from ...terms.text import brief
 from .arguments import element
 from .memory import Memory
@@ -99,6 +101,8 @@ class Values:
                 return self.scalar(value, d)
             case Apply(op, args):
                 return apply(op, *operands, dtype=element(args[-1]))
+            case Branch():  # where both sides are pure, which of them is computed can't be seen
+                return apply(OPERATORS["select"], *operands, dtype=element(t))
             case Cast(value, d, mode):
                 convert = {"wrap": cast, "saturate": saturate_cast, "bits": bitcast}[mode]
                 return convert(operands[0], d, element(value))
