@@ -6,8 +6,8 @@ import triton.language as tl
 def floor_div(a, b):
     """The quotient rounded down; `//` truncates."""
     divisor = tl.where((b == 0) | (b == -1), 1, b)
-    quotient = a // divisor
-    floor = quotient - ((a % divisor != 0) & ((a ^ divisor) < 0))
+    remainder = a % divisor
+    floor = (a - remainder) // divisor - ((remainder != 0) & ((a ^ divisor) < 0))
     return tl.where(b == -1, -a, floor)
 
 
