@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -74,6 +75,9 @@ def check(
     files: Files = None,
     again: Annotated[bool, typer.Option("--again", help="Judge anew what is known.")] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 2,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Save what refutes a rule in this folder, as RULE.py.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Prove the rules, or try them where they can't be proved; a wrong one comes with a program that shows it.
@@ -87,15 +91,19 @@ def check(
     for name in names or ():
         known.rule(name)
     found = checked(known, names, jobs, again)
+    shown = [v for v in found if v.program]
+    if out is not None and shown:
+        out.mkdir(parents=True, exist_ok=True)
+        for v in shown:
+            (out / f"{v.rule}.py").write_text(v.program, encoding="utf-8")
     if as_json:
         print_json({"rules": [{"name": v.rule, **_record(v)} for v in found]})
     else:
         cells = [(v.table, v.rule, v.status, v.seconds, v.detail) for v in found]
         print_table(("table", "rule", "status", "seconds", ""), [(*c[:3], f"{c[3]:.2f}", c[4]) for c in cells])
         print(summary(found))
-        for v in found:
-            if v.program:
-                print(f"\n# {v.rule} is refuted\n{v.program.rstrip()}")
+        for v in shown:
+            print(f"\n# {v.rule} is refuted\n{v.program.rstrip()}")
     if not all(v.ok for v in found):
         raise typer.Exit(FAILED)
 

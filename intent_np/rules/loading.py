@@ -110,11 +110,10 @@ def _table(module: ModuleType, name: str, path: str) -> Table:
     language: Language | None = None
     given: dict[str, Any] = {}
     if any(r.left.head == "term" for r in rules):
-        from ..terms.logical import LOGICAL
-        from .shape_attributes import FUNCTIONS
-
-        language = LOGICAL
-        given = {"functions": {**FUNCTIONS, **getattr(module, "FUNCTIONS", {})}, "measure": _measure(module)}
+        like = _like(rules)
+        language = like.language
+        own = getattr(module, "FUNCTIONS", {})
+        given = {"functions": {**like.functions, **own}, "measure": getattr(module, "MEASURE", like.measure)}
     for r in rules:
         if (r.left.head == "term") != (language is not None):
             found = f"{r.name} is of another kind"
@@ -139,10 +138,11 @@ def _line(module: ModuleType, name: str) -> Span | None:
     return None
 
 
-def _measure(module: ModuleType) -> Any:
-    from .shapes import measure
-
-    return getattr(module, "MEASURE", measure)
+def _like(rules: Iterable[Rule]) -> Table:
+    """A built-in table over the language that has all terms of the rules, the author's where several have them."""
+    named = {e.args[0] for r in rules for side in (r.left, r.right) for e in nodes(side) if e.head == "term"}
+    over = [(t, classes(t.language)) for t in reversed(BUILTIN.tables) if t.language is not None]
+    return next((t for t, known in over if named <= known.keys()), over[0][0])
 
 
 def wrong_with(r: Rule, language: Language | None, functions: Any) -> str | None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -30,10 +33,19 @@ def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def outside_the_project() -> dict[str, str]:
+    """The environment, in which the package is found from any folder."""
+    return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+
+
 def ran(command: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
     """The exit code and what was printed."""
+    program, *rest = shlex.split(command)
+    if program == "python":
+        done = subprocess.run([sys.executable, *rest], capture_output=True, text=True, env=outside_the_project())
+        return done.returncode, done.stdout + done.stderr
     with pytest.raises(SystemExit) as ended:
-        main(shlex.split(command)[1:])
+        main(rest)
     told = capsys.readouterr()
     code = ended.value.code
     return (code if isinstance(code, int) else 0), told.out + told.err
@@ -69,6 +81,36 @@ def test_a_refuted_rule_is_refused(outside: Path) -> None:
     with pytest.raises(IntentError, match="E804 the rule 'difference-of-itself' is wrong") as caught:
         compile(entry.kernel, "cpu", options=CompileOptions(rules=("wrong.py",)))
     assert "def rule_difference_of_itself" in caught.value.detail
+
+
+OVER_SHAPES = """
+from intent_np.rules.pattern import attributes, rule, structure, tensors
+
+v, p = tensors("v"), attributes("p")
+
+RULES = (rule("any-permutation", structure("Transpose", v, p), v),)
+"""
+
+
+WRONG = {
+    "difference-of-itself": "wrong.py",
+    "load-anyway": "wrong_terms.py",
+    "any-permutation": "wrong_shapes.py",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_refutes_a_rule_is_saved_and_runs(name: str, outside: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Over scalars a kernel that prints both sides in one line; over terms of either language, one line for each."""
+    (outside / "wrong_shapes.py").write_text(OVER_SHAPES)
+    code, printed = ran(f"intent-np rules check {name} --rules {WRONG[name]} --out refuted", capsys)
+    assert code == 1
+    (saved,) = (outside / "refuted").iterdir()
+    assert f"# {name} is refuted\n{saved.read_text()}" in printed
+    code, sides = ran(f"python refuted/{name}.py", capsys)
+    assert code == 0, sides
+    before, after = sides.split() if WRONG[name] == "wrong.py" else sides.splitlines()
+    assert before != after
 
 
 def test_a_rule_is_left_out(outside: Path) -> None:

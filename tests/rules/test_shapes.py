@@ -23,8 +23,9 @@ from intent_np.terms.dtypes import DTYPES, bool_, f16, f32, f64, i8, i32, index
 from intent_np.terms.index import Param, const
 from intent_np.terms.logical import LOGICAL, Convert, Filled, Pointwise, Transpose
 from intent_np.terms.operators import OPERATORS
+from intent_np.testing.rules.arranged import Maker, element, evaluated, random_value
 from intent_np.testing.rules.meaning import same, samples
-from intent_np.testing.rules.structured import Maker, element, evaluated, firings, random_value, try_all
+from intent_np.testing.rules.structured import firings, try_all
 from intent_np.testing.rules.verdict import judge
 
 from ..sources import executed

@@ -33,6 +33,8 @@ from intent_np.terms.normal import (
 )
 from intent_np.testing.rules.verdict import judge
 
+from ..sources import executed
+
 N, M = "N", "M"
 ids = attributes("ids")
 
@@ -173,7 +175,10 @@ WRONG = (
 
 
 @pytest.mark.parametrize("r", WRONG, ids=lambda r: r.name)
-def test_a_wrong_rule_over_folds_is_refuted(r: Rule) -> None:
+def test_a_wrong_rule_over_folds_is_refuted_by_a_program(r: Rule, capsys: pytest.CaptureFixture[str]) -> None:
     table = Table("wrong", (r,), language=NORMAL, functions=folds.FUNCTIONS, measure=folds.measure)
     (verdict,) = judge(RuleSet((table,)))
     assert verdict.status == "refuted", verdict
+    executed(verdict.program)
+    before, after = capsys.readouterr().out.splitlines()
+    assert before != after

@@ -13,6 +13,7 @@ from ...terms.core import find
 from ...terms.dtypes import DType, bool_, f32, i32
 from ...terms.index import Const, Extent, Param, Stride, Value, apply, const, select
 from ...terms.normal import Axis, Contract, Coord, Load, Program, Reduce, Store, Update, View, builtin, identity
+from .shown import Call
 
 SIZES = {"M": 3, "N": 5}
 KINDS = {f32: (1.5, -2.0, 0.0, -0.0, np.inf, -np.inf, np.nan), i32: (1, -2, 0, 7, 2**31 - 1)}
@@ -62,21 +63,20 @@ def random_effect(seed: int) -> Any:
     return Store(out, (Coord(m),), value(m, 3), truth())
 
 
-def elements(t: Any) -> list[Any]:
-    """What an effect leaves, or a value is, for sizes with and without members, and both truths of parameters."""
-    found = []
-    for size in (SIZES["N"], 1, 0):
-        for holds in (True, False):
-            found.append(_ran(t, {**SIZES, "N": size}, holds))
-    return found
+def calls(*roots: Any) -> list[tuple[Call, ...]]:
+    """Programs that leave what each of these effects stores, or each of these values is, along all axes that one of
+    them varies along: for sizes with and without members, and both truths of parameters."""
+    sizes = [{**SIZES, "N": size} for size in (SIZES["N"], 1, 0)]
+    axes = frozenset().union(*(t.lanes for t in roots if isinstance(t, Value)))
+    along = sorted((a for a in axes if isinstance(a, Axis)), key=lambda a: a.hi.name)  # type: ignore[attr-defined]
+    return [tuple(_call(t, along, n, holds) for t in roots) for n in sizes for holds in (True, False)]
 
 
-def _ran(t: Any, sizes: dict[str, int], holds: bool) -> Any:
+def _call(t: Any, along: list[Axis], sizes: dict[str, int], holds: bool) -> Call:
     effect = t
     if isinstance(t, Value):
-        axes = sorted((a for a in t.lanes if isinstance(a, Axis)), key=lambda a: a.hi.name)  # type: ignore[attr-defined]
-        shape = tuple(a.hi for a in axes) or (const(1),)
-        index: tuple[Any, ...] = tuple(Coord(a) for a in axes) or (const(0),)
+        shape = tuple(a.hi for a in along) or (const(1),)
+        index: tuple[Any, ...] = tuple(Coord(a) for a in along) or (const(0),)
         effect = Store(view("out", "inout", t.type, shape), index, t)  # type: ignore[arg-type]
     views = list(dict.fromkeys([effect.view, *(s.view for s in find(effect, Load))]))
     holders = [view(f"size_{e}", "in", f32, (Extent(e),)) for e in sizes]
@@ -87,17 +87,12 @@ def _ran(t: Any, sizes: dict[str, int], holds: bool) -> Any:
         extents = tuple(sizes.get(getattr(e, "name", ""), 1) for e in v.shape)
         kinds = [x for x in KINDS.get(v.dtype, (0, 1)) if not v.finite or np.isfinite(x)]
         arrays[v.name] = rng.choice(np.array(kinds, storage(v.dtype)), extents)
+    return Call(Program("p", parameters, (effect,)), arrays, {q.name: holds for q in find(effect, Param)})
+
+
+def left(call: Call) -> Any:
+    """What a call leaves in its result, on the program machine."""
+    arrays = {name: a.copy() for name, a in call.arrays.items()}
     with np.errstate(all="ignore"):
-        run(Program("p", parameters, (effect,)), arrays, {q.name: holds for q in find(effect, Param)})
+        run(call.program, arrays, dict(call.scalars))
     return arrays["out"]
-
-
-def alike(before: list[Any], after: list[Any]) -> bool:
-    """Whether all results are the same, zeros by their sign, NaN as one value; what no longer varies is spread."""
-    after = [np.broadcast_to(b, a.shape) if b.size == 1 else b for a, b in zip(before, after, strict=True)]
-    return all(
-        np.array_equal(a, b, equal_nan=a.dtype.kind == "f") and np.array_equal(np.signbit(a), np.signbit(b))
-        if a.dtype.kind == "f"
-        else np.array_equal(a, b)
-        for a, b in zip(before, after, strict=True)
-    )

@@ -1,184 +1,56 @@
-"""Rules over logical terms tried on random programs: each firing keeps the type, the extents and every element.
+"""Rules over terms tried on random programs: each firing keeps the type, the extents and every element.
 
-Random terms are made of what such rules rearrange, and evaluated by the reference before and behind each firing.
+Random terms are made of what such rules look for, and executed before and behind each firing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from random import Random
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from ...backends.reference.logical import run
-from ...numerics import storage
 from ...passes.compose_shapes import rewritten
 from ...rules.rule_set import RuleSet, Table, observing, using
 from ...rules.simplify import simplify
-from ...terms.core import Arena, find
-from ...terms.dtypes import f16, f32, i8, i32, index
-from ...terms.index import Const, Extent, Param, Stride, const
-from ...terms.logical import (
-    Along,
-    At,
-    Convert,
-    Domain,
-    Filled,
-    Indices,
-    LogicalProgram,
-    NewAxis,
-    Pointwise,
-    Read,
-    Reshape,
-    Take,
-    TensorReduce,
-    TensorType,
-    Transpose,
-    Write,
-    shape_of,
+from ...terms.core import Arena
+from ...terms.language import Language
+from ...terms.logical import LOGICAL
+from ...terms.normal import NORMAL
+from . import arranged, folded
+from .meaning import same
+from .shown import Call, shown
+
+
+class Trial(NamedTuple):
+    """How rules over the terms of a language are tried: on random terms, by what rewrites them, and by programs that
+    leave the same where nothing but the rule stands between them."""
+
+    language: Language
+    term: Callable[[int], Any]
+    rewritten: Callable[[Any], Any]
+    calls: Callable[..., list[tuple[Call, ...]]]
+    left: Callable[[Call], Any]
+    seeds: int
+
+
+TRIALS = (
+    Trial(LOGICAL, arranged.random_value, rewritten, arranged.calls, arranged.left, 1500),
+    Trial(NORMAL, folded.random_effect, simplify, folded.calls, folded.left, 150),
 )
-from ...terms.normal import View, builtin, identity
-from ...terms.operators import OPERATORS
-from ...terms.text import show
-from . import folded
-from .meaning import evaluate, same, samples
-
-SIZES = {"M": 3, "N": 4}
-
-
-class Maker:
-    """Random terms over the extents 1, 2, 3, M and N; every access is inside."""
-
-    def __init__(self, random: Random) -> None:
-        self.random = random
-        self.extents: list[Any] = [const(1), const(2), Extent("M"), Extent("N")]
-
-    def pick(self, *choices: Any) -> Any:
-        return self.random.choice(choices)
-
-    def size(self, e: Any) -> int:
-        return int(e.value) if isinstance(e, Const) else SIZES[e.name]
-
-    def scalar(self, d: Any) -> Any:
-        return self.pick(Param(f"s_{d}", d), const(self.pick(0, 1, 5), d))
-
-    def leaf(self, rank: int, d: Any) -> Any:
-        shape = tuple(self.pick(*self.extents) for _ in range(rank))
-        if rank == 1 and d is index:
-            lo = const(self.pick(0, 2))
-            return Indices(Domain(lo, self.pick(const(6), const(3)), self.pick(None, const(2))))
-        if rank == 0 or self.random.random() < 0.4:
-            return Filled(self.scalar(d), shape)
-        return self.read(shape, d)
-
-    def read(self, shape: tuple[Any, ...], d: Any) -> Any:
-        name = f"x_{d}_" + "_".join(str(self.size(e)) for e in shape)
-        extents = tuple(const(self.size(e)) if isinstance(e, Const) else e for e in shape)
-        view = View(name, "in", d, extents, tuple(Stride(name, i) for i in range(len(shape))))
-        return Read(view, tuple(Along(Domain(const(0), e)) for e in extents))
-
-    def subscripts(self, shape: tuple[Any, ...]) -> tuple[Any, ...]:
-        out: list[Any] = []
-        for e in shape:
-            if self.random.random() < 0.2:
-                out.append(NewAxis())
-            n = self.size(e) if isinstance(e, (Const, Extent)) else None
-            whole = Along(Domain(const(0), e))
-            part = [] if n is None or n < 2 else [Along(Domain(const(1), e if self.pick(0, 1) else const(2)))]
-            stepped = [] if n is None or n < 2 else [Along(Domain(const(0), const(2), const(2)))]
-            at = [] if n == 0 else [At(const(self.pick(0, (n or 1) - 1)))]
-            out.append(self.pick(whole, whole, *part, *stepped, *at))
-        return tuple(out)
-
-    def value(self, depth: int, rank: int, d: Any) -> Any:
-        """A tensor; of `rank`, unless what is taken of it changes that."""
-        if depth == 0:
-            return self.leaf(rank, d)
-        kind = self.pick("transpose", "reshape", "take", "take", "convert", "pointwise", "pointwise", "kept")
-        if kind == "convert":
-            return (
-                Convert(self.value(depth - 1, rank, self.pick(i8, i32, f16, f32)), d)
-                if d is not index
-                else self.leaf(rank, d)
-            )
-        inner = self.value(depth - 1, rank, d)
-        shape = shape_of(inner)
-        if kind == "transpose":
-            return Transpose(inner, tuple(self.random.sample(range(len(shape)), len(shape))))
-        if kind == "take":
-            taken = Take(inner, self.subscripts(shape))
-            return taken if isinstance(taken.type, TensorType) else Filled(taken, self.pick((), (Extent("M"),)))
-        if kind == "reshape":
-            ones = [e for e in shape if not (isinstance(e, Const) and e.value == 1)]
-            return Reshape(inner, self.pick(shape, (*shape, const(1)), (const(1), *shape), tuple(ones)))
-        if kind == "kept" and shape and d is not index:
-            dimension = self.random.randrange(len(shape))
-            kept = TensorReduce((inner,), dimension, builtin("max", d), (identity("max", d),), True)
-            rest = tuple(Along(Domain(const(0), e)) for e in shape)
-            at_0 = (*rest[:dimension], At(const(0)), *rest[dimension + 1 :])
-            less = shape[:dimension] + shape[dimension + 1 :]
-            if not less:
-                return kept
-            return self.pick(kept, Take(kept, at_0), Reshape(kept, less))
-        others = [
-            self.scalar(d),
-            inner,
-            Filled(self.scalar(d), shape),
-            Filled(self.scalar(d), (const(1),) * len(shape)),
-        ]
-        if shape and d is not index and all(isinstance(e, (Const, Extent)) for e in shape):
-            others.append(self.read(shape[-1:], d))
-        other = self.pick(*others)
-        args = (inner, other) if self.pick(0, 1) else (other, inner)
-        return Pointwise(OPERATORS[self.pick("add", "maximum", "sub")], args)
+ENDLESS = 2000
+"""Firings on one small value that no terminating rule needs."""
+ENOUGH = 2
+"""Firings of a rule after which the search for more ends."""
+FEWEST = 150
+"""Random terms that are tried in any case."""
 
 
-def evaluated(value: Any) -> Any:
-    """The elements of a value of the arena in force, by the reference."""
-    program, arrays, scalars = call_of(value)
-    with np.errstate(all="ignore"):
-        run(program, arrays, scalars)
-    return arrays["out"]
+class Firing(NamedTuple):
+    """A rule that fired, with the terms before and behind."""
 
-
-def call_of(value: Any) -> tuple[LogicalProgram, dict[str, Any], dict[str, Any]]:
-    """A program that writes `value` to `out`, with arrays and scalars to call it with."""
-    shape = shape_of(value)
-    d: Any = value.type.dtype if isinstance(value.type, TensorType) else value.type
-    extents = [Extent("M"), Extent("N")]
-    holder = View("sizes", "in", f32, tuple(extents), (Stride("sizes", 0), Stride("sizes", 1)))
-    out = View("out", "out", d, shape, tuple(Stride("out", i) for i in range(len(shape))))
-    write = Write(out, tuple(Along(Domain(const(0), e)) for e in shape), value)
-    views = list(dict.fromkeys(r.view for r in find(write, Read)))
-    scalars = list(dict.fromkeys(find(write, Param)))
-    rng = np.random.default_rng(3)
-    arrays: dict[str, Any] = {"sizes": np.zeros((SIZES["M"], SIZES["N"]), np.float32)}
-    for view in views:
-        sizes = tuple(_number(e) for e in view.shape)
-        arrays[view.name] = samples(view.dtype, int(np.prod(sizes)), rng).reshape(sizes)
-    sizes = tuple(_number(e) for e in shape)
-    arrays["out"] = np.zeros(sizes, storage(d))
-    program = LogicalProgram("p", (holder, *views, *scalars, out), (write,))
-    return program, arrays, {s.name: 3 for s in scalars}
-
-
-def _number(e: Any) -> int:
-    return int(evaluate(e, {Extent(n): np.asarray(s) for n, s in SIZES.items()})[0])
-
-
-def element(v: Any) -> Any:
-    """The dtype of a value or of its elements."""
-    return v.type.dtype if isinstance(v.type, TensorType) else v.type
-
-
-def random_value(seed: int) -> Any:
-    """A random value of the arena in force."""
-    random = Random(seed)
-    return Maker(random).value(
-        random.randint(1, 4), random.choice([0, 1, 1, 2, 3]), random.choice([f32, i8, f16, index])
-    )
+    rule: str
+    old: Any
+    new: Any
 
 
 @dataclass(frozen=True)
@@ -190,112 +62,93 @@ class Broken:
     program: str
 
 
-def firings(value: Any, rules: RuleSet) -> tuple[dict[str, int], Broken | None]:
-    """How often each rule of the tables fires on a value, and the first firing that is wrong."""
-    seen: list[tuple[str, Any, Any]] = []
+def observed(trial: Trial, root: Any, rules: RuleSet) -> tuple[list[Firing], Exception | None]:
+    """What fires on a term by these rules, in order, and what was raised on the way."""
+    seen: list[Firing] = []
 
     def watch(name: str, old: Any, new: Any) -> None:
-        seen.append((name, old, new))
+        seen.append(Firing(name, old, new))
         if len(seen) == ENDLESS:
             raise RuntimeError("it does not end")
 
     with using(rules), observing(watch):
         try:
-            rewritten(value)
+            trial.rewritten(root)
         except Exception as e:  # the rule computes a field that its term refuses
-            name, old, _ = seen[-1] if seen else ("", value, None)
-            return {}, Broken(name, f"rewriting {old} raises {type(e).__name__}: {e}", _shown(value))
-    return _judged(seen, rules, "logical")
+            return seen, e
+    return seen, None
 
 
-def _judged(seen: list[tuple[str, Any, Any]], rules: RuleSet, language: str) -> tuple[dict[str, int], Broken | None]:
-    """How often each rule over terms of a language fired, and the first firing that is wrong."""
+def firings(root: Any, rules: RuleSet, trial: Trial = TRIALS[0]) -> tuple[dict[str, int], Broken | None]:
+    """How often each rule over terms of the language fires on a term, and the first firing that is wrong."""
+    tables = {r.name: t for t in rules.tables if t.language is trial.language for r in t.rules}
+    seen, raised = observed(trial, root, rules)
+    if raised is not None:
+        name = _blamed(trial, root, rules, tables, seen)
+        told = f"rewriting {root} raises {type(raised).__name__}: {raised}"
+        return {}, Broken(name, told, shown(trial.calls(root)[0], trial.language))
     count: dict[str, int] = {}
-    by_name = {r.name: t for t in rules.tables for r in t.rules}
-    for name, old, new in seen:
-        table = by_name[name]
-        if table.language is None or table.language.name != language:
-            continue
-        count[name] = count.get(name, 0) + 1
-        if (text := _wrong(table, old, new)) is not None:
-            return count, Broken(name, text, "" if language == "normal" else _shown(old, new))
+    for f in seen:
+        if f.rule in tables:
+            count[f.rule] = count.get(f.rule, 0) + 1
+            if (wrong := _wrong(trial, tables[f.rule], f)) is not None:
+                text, calls = wrong
+                return count, Broken(f.rule, text, shown(calls, trial.language))
     return count, None
 
 
-RUN = """\
-import ml_dtypes
-import numpy as np
-
-from intent_np.backends.reference.logical import run
-from intent_np.terms.core import Arena
-from intent_np.terms.logical import LOGICAL
-from intent_np.terms.parse import parse
+def _blamed(trial: Trial, root: Any, rules: RuleSet, names: Iterable[str], seen: list[Firing]) -> str:
+    """The rule that raises by itself, or else the last that fired."""
+    alone = (name for name in names if observed(trial, root, only(rules, name))[1] is not None)
+    return next(alone, seen[-1].rule if seen else "")
 
 
-def printed(text, arrays, scalars):
-    with Arena(), np.errstate(all="ignore"):
-        run(parse(text, LOGICAL), arrays, scalars)
-    print(arrays["out"].tolist())
-"""
+def _wrong(trial: Trial, table: Table, f: Firing) -> tuple[str, tuple[Call, ...]] | None:
+    """What is wrong with a firing, and programs that show it."""
+    pairs = trial.calls(f.old, f.new)
+    if f.new.type != f.old.type:
+        return f"{f.old} of {f.old.type} becomes {f.new} of {f.new.type}", pairs[0]
+    if table.measure is not None and table.measure(f.new) >= table.measure(f.old):
+        return f"{f.old} becomes {f.new}, which is not smaller", pairs[0]
+    for pair in pairs:
+        before, after = map(trial.left, pair)
+        if before.shape != after.shape or not same(before, after, pair[0].dtype).all():
+            return f"{f.old} is {before.tolist()}, {f.new} is {after.tolist()}", pair
+    return None
 
 
-def _shown(*values: Any) -> str:
-    """A program that prints the elements of these values, one below the other."""
-    lines = [RUN]
-    for value in values:
-        program, arrays, scalars = call_of(value)
-        lines += ["", 'printed(\n    """\\', f'{show(program)}""",', "    {"]
-        for name, a in arrays.items():
-            elements = f'np.frombuffer(bytes.fromhex("{a.tobytes().hex()}"), np.dtype("{a.dtype.name}"))'
-            lines.append(f"        {name!r}: {elements}.reshape({a.shape}).copy(),")
-        lines += ["    },", f"    {scalars},", ")"]
-    return "\n".join(lines) + "\n"
+def try_all(rules: RuleSet, names: Iterable[str]) -> tuple[dict[str, int], dict[str, Broken]]:
+    """Random terms until each of these rules has fired often enough, or the seeds are used up.
 
-
-def _simplified(effect: Any, rules: RuleSet) -> tuple[dict[str, int], Broken | None]:
-    """What fires on an effect of a normal program."""
-    seen: list[tuple[str, Any, Any]] = []
-    with using(rules), observing(lambda name, old, new: seen.append((name, old, new))):
-        simplify(effect)
-    return _judged(seen, rules, "normal")
-
-
-def _wrong(table: Table, old: Any, new: Any) -> str | None:
-    if new.type != old.type:
-        return f"{old} of {old.type} becomes {new} of {new.type}"
-    if table.measure is not None and table.measure(new) >= table.measure(old):
-        return f"{old} becomes {new}, which is not smaller"
-    if table.language is not None and table.language.name == "normal":
-        before, after = (folded.elements(v) for v in (old, new))
-        return None if folded.alike(before, after) else f"{old} gives {before}, {new} gives {after}"
-    before, after = evaluated(old), evaluated(new)
-    if same(before, after, element(old)).all():
-        return None
-    return f"{old} is {before.tolist()}, {new} is {after.tolist()}"
-
-
-def try_all(rules: RuleSet, names: Iterable[str], seeds: int = 1500) -> tuple[dict[str, int], dict[str, Broken]]:
-    """Random values until each of these rules has fired often enough, or the seeds are used up."""
-    wanted, fired, broken = set(names), dict.fromkeys(names, 0), dict[str, Broken]()
-    for seed in range(seeds):
-        with Arena():
-            count, wrong = firings(random_value(seed), rules)
-        if seed < EFFECTS:
-            with Arena():
-                more, worse = _simplified(folded.random_effect(seed), rules)
-            count, wrong = {**count, **more}, wrong or worse
-        for name, n in count.items():
-            fired[name] = fired.get(name, 0) + n
-        if wrong is not None:
-            broken.setdefault(wrong.rule, wrong)
-        if seed >= 150 and all(fired[n] >= ENOUGH or n in broken for n in wanted):
-            break
+    A rule that never fires behind all others is tried by itself: it may be wrong as well.
+    """
+    fired, broken = dict.fromkeys(names, 0), dict[str, Broken]()
+    for trial in TRIALS:
+        wanted = [r.name for t in rules.tables if t.language is trial.language for r in t.rules if r.name in fired]
+        found, wrong = _tried(trial, rules, wanted)
+        fired |= found
+        broken |= wrong
+        for name in wanted:
+            if not fired[name] and name not in broken:
+                broken |= _tried(trial, only(rules, name), [name])[1]
     return fired, broken
 
 
-EFFECTS = 150
-"""So many effects of normal programs are simplified."""
-ENDLESS = 2000
-"""Firings on one small value that no terminating rule needs."""
-ENOUGH = 2
-"""Firings of a rule after which the search for more ends."""
+def only(rules: RuleSet, name: str) -> RuleSet:
+    """A rule by itself, in its table."""
+    r = rules.rule(name)
+    return RuleSet((replace(rules.table(r), rules=(r,)),))
+
+
+def _tried(trial: Trial, rules: RuleSet, wanted: list[str]) -> tuple[dict[str, int], dict[str, Broken]]:
+    fired, broken = dict.fromkeys(wanted, 0), dict[str, Broken]()
+    for seed in range(trial.seeds if wanted else 0):
+        if seed >= FEWEST and all(fired[n] >= ENOUGH or n in broken for n in wanted):
+            break
+        with Arena():
+            count, wrong = firings(trial.term(seed), rules, trial)
+        for name in wanted:
+            fired[name] += count.get(name, 0)
+        if wrong is not None:
+            broken.setdefault(wrong.rule, wrong)
+    return fired, broken
