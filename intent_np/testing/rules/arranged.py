@@ -9,7 +9,7 @@ import numpy as np
 
 from ...backends.reference.logical import run
 from ...numerics import storage
-from ...terms.core import Arena, find
+from ...terms.core import find
 from ...terms.dtypes import f16, f32, i8, i32, index
 from ...terms.index import Const, Extent, Param, Stride, const
 from ...terms.logical import (
