@@ -45,6 +45,27 @@ SHAPES: Mapping[str, Callable[[int], str]] = {
         f'def k(x: I.In[I.f32, ({n}, "N")], y: I.Out[I.f32, ({n}, "N")]):\n'
         + "".join(f"    y[{i}, :] = x[{i}, :] * {1 + i % 7}.5 + {i % 5}.25\n" for i in range(2 * n // 5))
     ),
+    "in place": lambda n: (
+        'def k(y: I.InOut[I.f32, ("N",)]):\n'
+        + "".join(f"    y[:] = y[:] * {1 + i % 7}.5 + {i % 5}.25\n" for i in range(2 * n // 5))
+    ),
+    "two in place": lambda n: (
+        'def k(y: I.InOut[I.f32, ("N",)], z: I.InOut[I.f32, ("N",)]):\n'
+        + "".join(f"    y[:] = y[:] * {1 + i % 7}.5 + z[:]\n    z[:] = z[:] - y[:]\n" for i in range(n // 5))
+    ),
+    "row after row": lambda n: (
+        f'def k(y: I.InOut[I.f32, ({n}, "N")]):\n'
+        + "".join(f"    y[{i + 1}, :] = y[{i}, :] * {1 + i % 7}.5 + {i % 5}.25\n" for i in range(2 * n // 5))
+    ),
+    "loads": lambda n: (
+        f'def k(x: I.In[I.f32, ({n}, "N")], y: I.Out[I.f32, ("N",)]):\n    a = x[0, :]\n'
+        + "".join(f"    a = a * {i % 5}.5 + x[{i + 1}, :]\n" for i in range(n // 2))
+        + "    y[:] = a\n"
+    ),
+    "reductions": lambda n: (
+        f'def k(x: I.In[I.f32, ({n}, "N")], y: I.Out[I.f32, ({n},)]):\n'
+        + "".join(f"    y[{i}] = I.reduce.sum(x[{i}, :] * {1 + i % 7}.5, axis=0)\n" for i in range(n // 8))
+    ),
 }  # fmt: skip
 
 
@@ -134,7 +155,9 @@ def plot(found: Mapping[str, list[Point]]) -> str:
     def line(points: list[tuple[float, float]], style: str) -> str:
         return f'<polyline fill="none" {style} points="{" ".join(f"{x},{y}" for x, y in points)}"/>'
 
-    colours = ("#4269d0", "#efb118", "#ff725c", "#6cc5b0")
+    colours = (
+        "#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951", "#ff8ab7", "#a463f2", "#97bbf5", "#9c6b4e"
+    )  # fmt: skip
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
         ' font-family="sans-serif" font-size="12">'

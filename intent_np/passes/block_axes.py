@@ -83,7 +83,7 @@ class _Blocking:
         self.prefixes: dict[Scan, tuple[Any, ...]] = {}  # the components of a scan
 
     def __call__(self, root: Any) -> Any:
-        for t in walk(root):
+        for t in walk(root, below=lambda t: () if t in self.done else children(t)):
             if t not in self.done:
                 self.done[t] = inherit(t, self.step(t))
         return self.done[root]

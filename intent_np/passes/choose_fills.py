@@ -12,9 +12,9 @@ from typing import Any
 
 from ..rules.simplify import binder, node, substitute_all
 from ..terms.blocked import BLOCKED, BlockedProgram
-from ..terms.core import children, find, holding, inherit, replace, walk
+from ..terms.core import Finding, children, find, inherit, once, replace, walk
 from ..terms.dtypes import bool_
-from ..terms.index import Const, apply, conjuncts, is_op
+from ..terms.index import Apply, Const, apply, conjuncts, is_op
 from ..terms.normal import Contract, Load, Reduce, Scan, holds
 from ..terms.ordered import Rewritten
 from .base import nanopass
@@ -59,11 +59,12 @@ class _Effects:
         self.whole = program
         self.now: list[Any] = [e for g in program.groups for e in g.effects]
         self.places: dict[Any, dict[int, None]] = {}
+        self.loads = Finding(Load)
         self._place(range(len(self.now)))
 
     def _place(self, positions: Iterable[int]) -> None:
         for i in positions:
-            for t in find(self.now[i], Load):
+            for t in self.loads(self.now[i]):
                 self.places.setdefault(t, {})[i] = None
 
     def filled(self, t: Load, filled: Load) -> dict[int, Any]:
@@ -86,11 +87,18 @@ class _Effects:
 
 def _selects_around(t: Load, effects: list[Any]) -> int:
     """How many selects between values that have the load in them and constants there are."""
-    around: set[Any] = {t}
-    for u in holding(effects, Load):
-        if not around.isdisjoint(children(u)):
-            around.add(u)
-    return sum(is_op(u, "select") and u.args[1] in around and isinstance(u.args[2], Const) for u in around)
+    return sum(t in _loads(u.args[1]) for u in _masks()(*effects))
+
+
+@once
+def _masks() -> Finding:
+    """Selects between values of loads and constants."""
+    return Finding(Apply, wanted=lambda u: u.op.name == "select" and isinstance(u.args[2], Const))
+
+
+@once
+def _loads(v: Any) -> frozenset[Load]:
+    return frozenset(find(v, Load))
 
 
 def _where_false(v: Any, q: Any) -> Any:

@@ -14,10 +14,10 @@ from typing import Any
 from ..errors import Remark
 from ..terms.core import arena, find, inherit, replace, rewrite
 from ..terms.normal import NORMAL, Load, Program, View
-from ..terms.ordered import evaluated
+from ..terms.ordered import loads
 from .base import nanopass
+from .dependences import changing
 from .groups import groups
-from .order_updates import changing
 
 
 @nanopass(NORMAL, NORMAL)
@@ -48,7 +48,7 @@ def _serial(program: Program) -> int:
 
 def _read_before(effects: tuple[Any, ...]) -> list[View]:
     """The views that are changed, and of which somebody reads what the launch found there."""
-    old = {t.view: None for t in evaluated(*effects) if isinstance(t, Load) and t.after is None}
+    old = {t.view: None for t in loads(*effects) if t.after is None}
     changed = {t.view for t in changing(*effects)}
     return [v for v in old if v in changed and v.mode == "inout"]
 

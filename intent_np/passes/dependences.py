@@ -12,9 +12,10 @@ from ..rules.affine import affine
 from ..rules.bounds import end
 from ..rules.facts import less
 from ..rules.simplify import node, substitute
+from ..terms.core import contains, once, walk
 from ..terms.index import Const, Value, apply, conjuncts, is_const
 from ..terms.normal import Axis, Coord, Final, Load, Recur, Store, Update
-from ..terms.ordered import evaluated
+from ..terms.ordered import asked_for, evaluated, loads
 
 
 class Dependence(NamedTuple):
@@ -34,30 +35,60 @@ def dependences(effects: Sequence[Any]) -> list[Dependence]:
     that may store to one element twice.  Stores at one index of outputs that may be one array keep their order."""
     found = []
     used = loops_used(effects)
-    inside = [evaluated(e, *(effects[k] for k in used[i])) for i, e in enumerate(effects)]
-    stores = [[t for t in evaluated(e) if isinstance(t, Store)] for e in effects]
+    performed = [(e, *(effects[k] for k in used[i])) for i, e in enumerate(effects)]
     acts = [changes(e) for e in effects]
-    loads = [[t for t in terms if isinstance(t, Load)] if acts[i] else [] for i, terms in enumerate(inside)]
-    accesses: list[tuple[int, Any]] = [(i, t) for i in range(len(effects)) for t in (*stores[i], *loads[i])]
-    near = Near(accesses)
+    accesses: list[tuple[int, Any]] = []
+    for i, e in enumerate(effects):
+        accesses += [(i, t) for t in changing(e) if isinstance(t, Store)]
+        accesses += [(i, t) for t in (loads(*performed[i]) if acts[i] else ())]
+    recurring = {i for i, e in enumerate(effects) if isinstance(e, Recur)}
+    kinds = alike(accesses)
+    near = Near((n, t) for n, (_, t) in enumerate(kinds))
+    for here, s in kinds:
+        for n, other in near.of(s) if isinstance(s, Store) else ():
+            pairs = meeting(here, kinds[n][0], isinstance(other, Load), recurring)
+            if pairs and not disjoint(s, other):
+                along = _own(s.index, other.index)
+                found += [Dependence(min(pair), max(pair), along) for pair in pairs]
     written: dict[Any, dict[Any, list[int]]] = {}
-    for i, t in accesses:
-        if isinstance(t, Store):
-            written.setdefault(t.view, {}).setdefault(t.index, []).append(i)
-    for i, own in enumerate(stores):
-        for s in own:
-            for k, other in near.of(s):
-                again = isinstance(other, Load) or k < i or (k == i and isinstance(effects[i], Recur))
-                if again and not disjoint(s, other):
-                    found.append(Dependence(min(i, k), max(i, k), _own(s.index, other.index)))
-            for view in (v for v in written if v.name in s.view.same):
-                found += [Dependence(k, i, None) for k in written[view].get(s.index, ()) if k < i]
+    for here, s in kinds:
+        if isinstance(s, Store):
+            written.setdefault(s.view, {}).setdefault(s.index, []).extend(here)
+    for view, places in written.items():
+        for other in (v for v in written if v.name in view.same):
+            for index in places.keys() & written[other].keys():
+                pairs = meeting(sorted(places[index]), sorted(written[other][index]), False, ())
+                found += [Dependence(k, i, None) for i, k in pairs]
     last = {e.turn: k for k, e in enumerate(effects) if isinstance(e, Recur) and acts[k]}
-    for i, terms in enumerate(inside):
-        if acts[i]:
-            results = dict.fromkeys(last[t.turn] for t in terms if isinstance(t, Final) and t.turn in last)
+    for i, those in enumerate(performed):
+        if acts[i] and any(contains(e, Final) for e in those):
+            finals = (t for t in evaluated(*those) if isinstance(t, Final))
+            results = dict.fromkeys(last[t.turn] for t in finals if t.turn in last)
             found += [Dependence(k, i, None) for k in results if k != i]
     return found
+
+
+def alike(accesses: Iterable[tuple[int, Any]], asked: Container[Any] = ()) -> list[tuple[list[int], Any]]:
+    """Accesses with their positions, those together that nothing here tells apart: to one place under one condition
+    and, of updates, of one kind, all `asked` for what they find or none.  One stands for all."""
+    found: dict[Any, tuple[list[int], Any]] = {}
+    for i, t in accesses:
+        key: tuple[Any, ...] = type(t), t.view, t.index, t.valid
+        if isinstance(t, Update):
+            key += t.operation, t.operands[1:], t.over, t.combine, t.order, t.within, t in asked
+        found.setdefault(key, ([], t))[0].append(i)
+    return list(found.values())
+
+
+def meeting(
+    here: Sequence[int], there: Sequence[int], any_order: bool, recurring: Container[int]
+) -> list[tuple[int, int]]:
+    """Some of the pairs of a position here and one there that is before it, or anywhere in `any_order`; it is the same
+    one in a loop.  As few as there are positions, and what they connect is all that all pairs connect."""
+    if any_order:
+        return [*((here[0], k) for k in there), *((i, there[0]) for i in here)]
+    pairs = [*((i, there[0]) for i in here if there[0] < i), *((here[-1], k) for k in there if k < here[-1])]
+    return [*pairs, *((i, i) for i in set(here).intersection(there) if i in recurring)]
 
 
 class Near:
@@ -97,7 +128,8 @@ def loops_used(effects: Sequence[Any]) -> list[list[int]]:
     pure = {e.turn: i for i, e in enumerate(effects) if isinstance(e, Recur) and not changes(e)}
     used: list[list[int]] = []
     for e in effects:
-        asked = (pure[t.turn] for t in evaluated(e) if isinstance(t, Final) and t.turn in pure)
+        terms = evaluated(e) if pure and contains(e, Final) else ()
+        asked = (pure[t.turn] for t in terms if isinstance(t, Final) and t.turn in pure)
         direct = [i for i in dict.fromkeys(asked) if i < len(used)]
         used.append(sorted({k for i in direct for k in (i, *used[i])}))
     return used
@@ -105,7 +137,13 @@ def loops_used(effects: Sequence[Any]) -> list[list[int]]:
 
 def changes(e: Any) -> bool:
     """Whether an effect changes memory: an ordered loop may only leave results."""
-    return any(isinstance(t, (Store, Update)) for t in evaluated(e))
+    return bool(changing(e))
+
+
+def changing(*roots: Any) -> list[Any]:
+    """The stores and updates that these effects perform."""
+    terms = walk(*roots, below=lambda t: asked_for(t) if contains(t, Store, Update) else ())
+    return [t for t in terms if isinstance(t, (Store, Update))]
 
 
 def _own(a: tuple[Value, ...], b: tuple[Value, ...]) -> frozenset[Any] | None:
@@ -136,18 +174,30 @@ def disjoint(s: Any, t: Any) -> bool:
 
 def _apart(a: Value, b: Value) -> bool:
     """Whether two coordinates differ for all members, and in all iterations, of what each varies along."""
-    a, b = _spread(a), _spread(b)
+    a, b = _everywhere(a), _everywhere(b)
     return not (a.needs or b.needs) and _separate(a, b)
 
 
 def _separate(a: Value, b: Value, here: Container[Any] = ()) -> bool:
+    ending = _end if not here else lambda x, last: end(x, last, here)
     for low, high in ((a, b), (b, a)):
-        last, first = end(low, True, here), end(high, False, here)
+        last, first = ending(low, True), ending(high, False)
         if not last.lanes | first.lanes and less(last, first):
             return True
     weights = [*_weights(a, b), *_weights(b, a)]
     offset = affine(a).get(None, 0) - affine(b).get(None, 0)
     return bool(weights) and offset % gcd(*weights) != 0
+
+
+@once
+def _everywhere(x: Value) -> Value:
+    """A coordinate over all members and all iterations."""
+    return _spread(x)
+
+
+@once
+def _end(x: Value, last: bool) -> Value:
+    return end(x, last)
 
 
 def _spread(x: Value, here: Container[Any] = ()) -> Value:

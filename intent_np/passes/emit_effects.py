@@ -26,7 +26,7 @@ from ..terms.ordered import asked_for
 from ..terms.updates import Found
 from .dependences import apart_now
 from .emit_values import Values
-from .scopes import LEAVES, Scope, integral, overtaken, read_later, writes
+from .scopes import LEAVES, Scope, integral, overtaken, read_later, seen_by, writes
 
 
 class ReadLate(Exception):
@@ -57,6 +57,7 @@ class Effects(Values):
         """Perform effects in order.  What later ones, or the values behind them, read as it was before is read first:
         loads and loops without effects move in front of the store, a loop with effects is performed ahead of it."""
         rest = list(effects)
+        reads = self._reads((*effects, *values))
         while rest:
             if isinstance(rest[0], Sync):
                 self.phase = rest[0].number
@@ -69,7 +70,7 @@ class Effects(Values):
             for e in rest[:1] if first else takewhile(lambda e: not isinstance(e, (Sync, Recur, Last)), rest):
                 # an ordered loop reads what was there before it, of what it stores itself, before it begins
                 own = isinstance(e, Recur)
-                old = self._read_later(e, (*(x for x in rest if x is not e or own), *values))
+                old = self._read_later(e, reads, rest if own else [x for x in rest if x is not e], values)
                 if all(old.values()) and not (earlier and {s.view.name for s in self._changing(e)} & earlier):
                     break
                 blocked = blocked or next((t for t, possible in old.items() if not possible), None)
@@ -91,7 +92,17 @@ class Effects(Values):
         loads = [t for t in find(loop, Load) if t.view.names & changed]
         return next((t for t in loads if t.view.same), next((t for t in loads if t.after is None), loads[0]))
 
-    def _read_later(self, e: Any, others: tuple[Any, ...]) -> dict[Any, bool]:
+    def _reads(self, roots: tuple[Any, ...]) -> dict[str, list[Load]]:
+        """The loads below these roots of what is stored into as well, by each view that they may be of."""
+        found: dict[str, list[Load]] = {}
+        for t in find(roots, Load) if self.reread else ():
+            for name in t.view.names & self.reread:
+                found.setdefault(name, []).append(t)
+        return found
+
+    def _read_later(
+        self, e: Any, reads: dict[str, list[Load]], others: list[Any], values: tuple[Any, ...]
+    ) -> dict[Any, bool]:
         changed = self._changing(e) if self.reread else []
         views = {s.view.name for s in changed} & self.reread
         if not views:
@@ -103,12 +114,16 @@ class Effects(Values):
         done = lambda loop: loop in before or loop in self.home(loop).done  # noqa: E731
         stores = [s for s in changed if s.view.name in views]
         meets = lambda t: not all(apart_now(s, t, here) for s in stores if s.view.names & t.view.names)  # noqa: E731
-        return read_later(others, views, here, done, self.phase, meets)
+        for name in views:  # what is computed in front of all loops is never read again
+            reads[name] = [t for t in reads.get(name, ()) if t.needs or t not in self.root.done]
+        if not any(seen_by(self.phase, t) and meets(t) for name in views for t in reads[name]):
+            return {}
+        return read_later((*others, *values), views, here, done, self.phase, meets)
 
     def _changing(self, e: Any) -> list[Any]:
         """The stores and updates that an effect still performs: not those of loops whose results it only reads."""
         done = lambda t: isinstance(t, Loop) and t in self.home(t).done  # noqa: E731
-        terms = walk(e, below=lambda t: () if done(t) else asked_for(t))
+        terms = walk(e, below=lambda t: () if not contains(t, Store, Update) or done(t) else asked_for(t))
         return [t for t in terms if isinstance(t, (Store, Update))]
 
     def effect(self, e: Any) -> None:

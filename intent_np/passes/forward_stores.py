@@ -14,10 +14,9 @@ from ..rules.simplify import node, substitute
 from ..terms.core import contains, inherit, replace, walk
 from ..terms.index import Cast, Const, Value, add, conjuncts, const, select
 from ..terms.normal import NORMAL, Axis, Begin, Carry, Coord, Final, Found, Load, Program, Recur, Store, View
-from ..terms.ordered import evaluated
+from ..terms.ordered import evaluated, loads
 from .base import nanopass
-from .dependences import disjoint
-from .order_updates import changing
+from .dependences import changing, disjoint
 from .roles import STRUCTURED
 
 
@@ -87,9 +86,9 @@ def _stored(s: Store, t: Load, changed: set[View]) -> tuple[Any, Any] | None:
     it again, where the load stands, is not the better way."""
     if s.index != t.index and s.view.mode != "workspace":
         return None
-    if s.view.mode == "workspace" and any(x.view in changed for x in evaluated(s.value) if isinstance(x, Load)):
+    if s.view.mode == "workspace" and any(x.view in changed for x in loads(s.value)):
         return None  # it was put there to be kept while its sources change
-    if any(isinstance(x, Found) and x.lanes for x in evaluated(s.value)):
+    if contains(s.value, Found) and any(isinstance(x, Found) and x.lanes for x in evaluated(s.value)):
         return None  # the points of the load may be others
     if s.index == t.index:
         return s.value, s.valid

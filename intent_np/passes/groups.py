@@ -12,7 +12,7 @@ from typing import Any
 from ..terms.core import find, once
 from ..terms.grouped import Group, Sync
 from ..terms.normal import Axis, Load, Store, Update
-from ..terms.ordered import evaluated
+from ..terms.ordered import loads
 from .dependences import Dependence, changes, dependences, loops_used
 from .order_updates import update_dependences
 from .roles import program_axes
@@ -54,7 +54,7 @@ class _Cluster:
         used: Sequence[Sequence[int]],
     ) -> None:
         self.members, self.along, self.used, self.first = members, along, used, members[0]
-        self.reads = {t for t in evaluated(*(effects[i] for i in self.performed)) if isinstance(t, Load)}
+        self.reads = set(loads(*(effects[i] for i in self.performed)))
         eligible = [program_axes(tuple(effects[k] for k in (i, *used[i]))) for i in members]
         self.axes = _shared(eligible)
         self.workset = _inside(self.axes, along)

@@ -9,18 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ..terms.normal import Load, Recur, Store
-from ..terms.ordered import evaluated
+from ..terms.core import contains
+from ..terms.normal import Recur, Store
+from ..terms.ordered import evaluated, loads
 from ..terms.updates import ACQUIRING, RELEASING, Found, Update, fenced, ordered
-from .dependences import Dependence, Near, disjoint, injective, loops_used
+from .dependences import Dependence, Near, alike, changing, disjoint, injective, loops_used, meeting
 
 COMMUTING = ("add", "and", "or", "xor", "max", "min")
 """What integers may have done to them in any order."""
-
-
-def changing(*roots: Any) -> list[Any]:
-    """The stores and updates that these effects perform."""
-    return [t for t in evaluated(*roots) if isinstance(t, (Store, Update))]
 
 
 class Changes(Near):
@@ -41,27 +37,36 @@ class Changes(Near):
 
 def update_dependences(effects: Sequence[Any]) -> Iterator[Dependence]:
     """The dependences in which an update takes part.  One of an ordered loop has those of its iterations, too."""
-    used = loops_used(effects)
-    inside = [evaluated(e, *(effects[k] for k in used[i])) for i, e in enumerate(effects)]
     own = [changing(e) for e in effects]
-    near = Changes((i, t) for i, changed in enumerate(own) for t in changed)
-    place = {t: i for i, t in near.updates}
+    changed = [(i, t) for i, terms in enumerate(own) for t in terms]
+    place = {t: i for i, t in changed if isinstance(t, Update)}
     if not place:
         return
+    used = loops_used(effects)
+    performed = [(e, *(effects[k] for k in used[i])) for i, e in enumerate(effects)]
+    asked: set[Update] = set()
+    for i, those in enumerate(performed):
+        for t in evaluated(*those) if any(contains(e, Found) for e in those) else ():
+            if isinstance(t, Found):
+                asked.add(t.update)
+                if place[t.update] != i:
+                    yield Dependence(place[t.update], i, frozenset(t.update.over))
+    kinds = alike(changed, asked)
+    near = Changes((n, t) for n, (_, t) in enumerate(kinds))
     updates = Near(near.updates)
-    asked = {t.update for terms in inside for t in terms if isinstance(t, Found)}
-    for i, e in enumerate(effects):
-        for t in inside[i]:
-            if isinstance(t, Found) and place[t.update] != i:
-                yield Dependence(place[t.update], i, frozenset(t.update.over))
-            for k, u in updates.of(t) if isinstance(t, Load) else ():
-                if not disjoint(u, t):
-                    yield Dependence(min(i, k), max(i, k), _points(u, t))
-        for b in own[i]:
-            for k, a in near.of(b):
-                earlier = k < i + isinstance(e, Recur) and (isinstance(a, Update) or isinstance(b, Update))
-                if earlier and (fenced(a, b) or conflict(a, b) and not (_commute(a, b) and not asked & {a, b})):
-                    yield Dependence(k, i, _points(a, b))
+    for here, t in alike((i, t) for i, those in enumerate(performed) for t in loads(*those)):
+        for n, u in updates.of(t):
+            if not disjoint(u, t):
+                for pair in meeting(here, kinds[n][0], True, ()):
+                    yield Dependence(min(pair), max(pair), _points(u, t))
+    recurring = {i for i, e in enumerate(effects) if isinstance(e, Recur)}
+    for here, b in kinds:
+        for n, a in near.of(b):
+            if isinstance(a, Update) or isinstance(b, Update):
+                free = _commute(a, b) and not asked & {a, b}
+                if fenced(a, b) or not free and conflict(a, b):
+                    for i, k in meeting(here, kinds[n][0], False, recurring):
+                        yield Dependence(k, i, _points(a, b))
 
 
 def _commute(a: Any, b: Any) -> bool:

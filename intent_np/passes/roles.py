@@ -15,7 +15,7 @@ from typing import Any
 from ..rules.facts import upper
 from ..rules.simplify import simplify
 from ..runtime.classes import RESIDENT_LIMIT
-from ..terms.core import contains, find, once, walk
+from ..terms.core import Finding, contains, find, once
 from ..terms.index import is_const, is_op, sub
 from ..terms.normal import (
     Axis,
@@ -34,7 +34,7 @@ from ..terms.normal import (
     Update,
     varying,
 )
-from ..terms.ordered import evaluated
+from ..terms.ordered import asked_for
 from .one_hot import bins_of
 
 STRIDED_LIMIT = 64  # lanes of an axis along which no view is contiguous: its rows are read a tile at a time
@@ -85,7 +85,7 @@ def program_axes(*parts: tuple[Effect, ...]) -> tuple[Axis, ...]:
     that it needs the results of."""
     eligible: dict[Any, None] | None = None
     for part in parts:
-        terms = evaluated(*part)
+        terms = _deciding()(*part)
         inner: list[Any] = [t for t in terms if isinstance(t, (*STRUCTURED, Recur)) and contains(t, Load)]
         bound = {getattr(t.axis, "axis", t.axis) for t in terms if isinstance(t, STRUCTURED)}
         apart = {a for t in inner if isinstance(t, Contract) for a in t.left.lanes & t.right.lanes}
@@ -100,6 +100,18 @@ def program_axes(*parts: tuple[Effect, ...]) -> tuple[Axis, ...]:
             ]  # fmt: skip
             eligible = {a: None for a in (found if eligible is None else eligible) if a in found}
     return tuple(eligible or ())
+
+
+@once
+def _deciding() -> Finding:
+    """What decides on the axes of a program."""
+    return Finding(*STRUCTURED, Recur, Store, Update, below=asked_for)
+
+
+@once
+def _along() -> Finding:
+    """What is along an axis, or says that it is."""
+    return Finding(Update, Coord, *STRUCTURED, Carry, Final)
 
 
 def in_index_order(e: Any) -> list[Any]:
@@ -123,7 +135,7 @@ def axes(roots: Iterable[Any]) -> list[Axis]:
 @once
 def _axes(roots: tuple[Any, ...]) -> tuple[Axis, ...]:
     found: dict[Axis, None] = {}
-    terms = walk(*roots)
+    terms = _along()(*roots)
     for t in terms:
         if isinstance(t, Update):
             found |= dict.fromkeys(a for a in t.over if isinstance(a, Axis))

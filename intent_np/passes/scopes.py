@@ -16,9 +16,9 @@ from ..terms.grouped import Sync
 from ..terms.index import Const, Extent, Param, Physical, Stride, Value, is_op
 from ..terms.invariant import invariant_loops
 from ..terms.normal import Combine, Coord, Load, Store, Turn, Update, View
-from ..terms.ordered import evaluated
+from ..terms.ordered import loads
 from ..terms.updates import Found
-from .order_updates import changing
+from .dependences import changing
 
 LEAVES = (Const, Extent, Param, Stride, Physical, Var, View, Combine)
 
@@ -103,10 +103,10 @@ def overtaken(effect: Any, apart: Callable[[Any, Load], bool]) -> list[Load]:
     if not isinstance(effect, Perform):
         return []
     inside, looped = _without(effect, set(invariant_loops(effect.loop))), _looped(effect)
-    loads = (t for t in evaluated(effect) if isinstance(t, Load) and t.needs & looped and t in inside)
+    read = [t for t in loads(effect) if t.needs & looped and t in inside]
     changed = [s for s in changing(effect) if s in inside]
     meets = lambda s, t: s.view is t.view and not (s.index == t.index and told_apart(s)) and not apart(s, t)  # noqa: E731
-    return [t for t in loads if any(meets(s, t) for s in changed)]
+    return [t for t in read if any(meets(s, t) for s in changed)]
 
 
 def _looped(effect: Perform) -> frozenset[Any]:
@@ -135,6 +135,11 @@ def _without(root: Any, left_out: set[Any]) -> set[Any]:
     return seen
 
 
+def seen_by(phase: int, t: Any) -> bool:
+    """Whether what a load finds is there behind the sync `phase`."""
+    return t.after is None or t.after.number <= phase  # type: ignore[no-any-return]
+
+
 def read_later(
     others: tuple[Any, ...],
     views: set[str],
@@ -145,8 +150,7 @@ def read_later(
 ) -> dict[Any, bool]:
     """The loads and loops below `others` that must not see what is to be stored into `views` behind the sync `phase`,
     and whether they can be computed where the slices `here` are open; what it does not meet sees the same."""
-    seen_now = lambda t: t.after is None or t.after.number <= phase  # noqa: E731
-    old = lambda t: bool(t.view.names & views) and seen_now(t) and meets(t)  # noqa: E731
+    old = lambda t: bool(t.view.names & views) and seen_by(phase, t) and meets(t)  # noqa: E731
     waits = lambda t: any(s.number > phase for s in find(t, Sync))  # noqa: E731
     found: dict[Any, bool] = {}
     seen: set[Any] = set()

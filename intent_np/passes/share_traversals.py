@@ -23,11 +23,11 @@ from ..terms.blocked import (
 from ..terms.core import children, find, holding, inherit, named, replace, walk
 from ..terms.grouped import Last, Sync
 from ..terms.normal import Carry, Final, Load, Proj, Recur, Store
-from ..terms.ordered import in_order
+from ..terms.ordered import evaluated, in_order, loads
 from ..terms.updates import Found, Update
 from .base import nanopass
+from .dependences import changing
 from .lower_regions import refused
-from .order_updates import changing, evaluated
 
 
 @nanopass(BLOCKED, BLOCKED, needed="makes the loops that the passes behind it read")
@@ -130,7 +130,7 @@ def _levels(terms: list[Any], phase: dict[Any, int], needs: dict[Any, frozenset[
 
 def _names(t: Any, kind: type[Load | Store]) -> set[str]:
     """The views that the accesses below `t` may be to."""
-    found = changing(t) if kind is Store else (x for x in evaluated(t) if isinstance(x, Load))
+    found = changing(t) if kind is Store else loads(t)
     return {name for x in found for name in x.view.names}
 
 
@@ -170,7 +170,7 @@ class _Cohorts:
         return tuple(dict.fromkeys(out))  # a loop with several traversals is performed once
 
     def __call__(self, root: Any) -> Any:
-        for t in walk(root):
+        for t in walk(root, below=lambda t: () if t in self.done else children(t)):
             if t in self.done:
                 continue
             if t in self.key:

@@ -14,13 +14,12 @@ from ..terms.blocked import Slice
 from ..terms.core import find, inherit, replace, walk
 from ..terms.index import Value, sub
 from ..terms.normal import NORMAL, Coord, Load, Part, Program, Recur, Region, Store, Update, View
-from ..terms.ordered import evaluated, in_order
+from ..terms.ordered import in_order, loads
 from .base import nanopass
 from .blocks import fragments
-from .dependences import apart_now
+from .dependences import apart_now, changing
 from .groups import groups
 from .lower_buffers import extent, workspace
-from .order_updates import changing
 from .put_aside import certain, span, spans
 from .roles import STRUCTURED, in_index_order
 from .scopes import told_apart
@@ -37,7 +36,6 @@ def stage_stores(program: Program) -> Program:
     Behind `bind_class`, which says what a fragment holds whole: that is read before it is written anyway.
     Preserves each stored element, and the order of effects.
     """
-    loads = lambda e: [t for t in evaluated(e) if isinstance(t, Load)]  # noqa: E731
     if not any(_replaced(e, loads(e), ()) for e in changing(*program.effects)):
         return program
     late = {key for g in groups(program.effects) for key in _late(g.effects, fragments(g, {}, set()), ())}
@@ -116,7 +114,7 @@ class _Staging:
         front: list[Store] = []
 
         def kept(v: Any, valid: Value | None = e.valid) -> Any:
-            if not any(isinstance(t, Load) and t.view is e.view for t in evaluated(v)):
+            if not any(t.view is e.view for t in loads(v)):
                 return v
             view = workspace(f"{e.view.name}_new", v.type, shape, self.taken)
             self.made.append(view)

@@ -37,12 +37,11 @@ from ..terms.normal import (
     Update,
     varying,
 )
-from ..terms.ordered import Rewritten, evaluated
+from ..terms.ordered import Rewritten, evaluated, loads
 from ..terms.updates import Found
 from .base import nanopass
-from .dependences import apart_now
+from .dependences import apart_now, changing
 from .groups import groups
-from .order_updates import changing
 from .put_aside import Ahead, key, rebuilt, statements
 from .roles import STRUCTURED, axes, in_index_order
 
@@ -298,5 +297,5 @@ def _outermost(apart: Iterable[Any]) -> Any:
 
 def _overtakes(e: Any, b: Axis) -> bool:
     """Whether a member may change what a later one reads in the same statement."""
-    own = (t for t in evaluated(e) if isinstance(t, Load) and t.view.names & e.view.names and b in varying(t))
+    own = (t for t in loads(e) if t.view.names & e.view.names and b in varying(t))
     return any(t.index != e.index and not apart_now(e, t, ()) for t in own)

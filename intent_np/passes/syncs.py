@@ -9,18 +9,18 @@ In a loop, what an iteration stores comes before what the next one loads and sto
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..rules.affine import affine
-from ..terms.core import inherit, replace
+from ..terms.core import inherit, replace, walk
 from ..terms.grouped import Sync
 from ..terms.index import Value
-from ..terms.normal import Begin, Coord, Effect, Load, Recur, Store, Turn, Update
-from ..terms.ordered import Rewritten, evaluated, loops
+from ..terms.normal import Begin, Coord, Effect, Load, Recur, Turn, Update
+from ..terms.ordered import Rewritten, asked_for, loads, loops
 from ..terms.updates import fenced
-from .dependences import disjoint
+from .dependences import alike, changing, disjoint
 from .order_updates import Changes, conflict
 
 Cut = tuple[int, int]  # (after, at most): an effect that a sync must follow, and one that it must not follow
@@ -37,7 +37,7 @@ class _Body:
     def __init__(self, effects: tuple[Any, ...], loop: Recur | None) -> None:
         self.effects, self.loop = effects, loop
         self.turn = loop.turn if loop else None
-        self.stores = [[t for t in evaluated(e) if isinstance(t, (Store, Update))] for e in effects]
+        self.stores = [changing(e) for e in effects]
         self.storing: dict[Any, list[int]] = {}  # where each view is stored into
         for i, stores in enumerate(self.stores):
             for view in {s.view for s in stores}:
@@ -54,13 +54,19 @@ class _Body:
 
     def between_stores(self) -> None:
         """Cuts between stores that may be to one element."""
-        every = [(i, t) for i, stores in enumerate(self.stores) for t in stores]
-        near = Changes(every)
-        self.needed += [(i, j) for j, t in every for i, s in near.of(t) if i < j and meet_again(s, t)]
+        kinds = alike((i, t) for i, stores in enumerate(self.stores) for t in stores)
+        near = Changes((n, t) for n, (_, t) in enumerate(kinds))
+        for here, t in kinds:
+            for n, s in near.of(t):
+                there = kinds[n][0]  # of several before one, the last is the one that is closest to it
+                if there[0] < here[-1] and meet_again(s, t):
+                    self.needed += [(there[bisect_left(there, j) - 1], j) for j in here if there[0] < j]
         if self.loop is not None:
             turn = self.loop.turn
             inside = {turn, *(r.turn for r in loops(self.effects))}
-            self.needed += [(-1, j) for j, t in every if any(_come_again(s, t, turn, inside) for _, s in near.of(t))]
+            for here, t in kinds:
+                if any(_come_again(s, t, turn, inside) for _, s in near.of(t)):
+                    self.needed += [(-1, j) for j in here]
 
 
 class _Syncs:
@@ -101,8 +107,8 @@ class _Syncs:
             self._loads(loop.yields, {**path, body: len(effects)})
 
     def _loads(self, roots: tuple[Any, ...], path: dict[_Body, int], asking: Recur | None = None) -> None:
-        for t in evaluated(*roots):
-            if isinstance(t, Load) and t.after is not None:
+        for t in loads(*roots):
+            if t.after is not None:
                 body, after = self.place[t.after]
                 if asking is not None and body.loop is asking:
                     self.asked_last.add(asking)
@@ -152,7 +158,7 @@ class _Syncs:
 
     def _value(self, root: Any, done: Rewritten, asking: Recur | None = None) -> Any:
         """`root` whose loads read after syncs; those of the condition of the loop `asking` after its last one."""
-        for t in evaluated(root):
+        for t in walk(root, below=lambda t: () if t in done else asked_for(t)):
             if t not in done:
                 new = t
                 if isinstance(t, Load) and t.after is not None:
@@ -160,7 +166,7 @@ class _Syncs:
                     own = asking is not None and body.loop is asking
                     at = body.cuts[-1 if own else bisect_right(body.cuts, after)]  # the first behind it is early enough
                     new = replace(t, after=body.syncs[at])
-                done[t] = inherit(t, new.rebuild(done))
+                done[t] = inherit(t, new.rebuild(done))  # type: ignore[attr-defined]
         return done[root]
 
 

@@ -354,9 +354,9 @@ def inherit(old: Any, new: Any, space: Arena | None = None) -> Any:
     space = space or arena()
     if old in space.names and new not in space.names and children(new):
         space.names[new] = space.names[old]
-    if old in space.spans:
-        mine = space.spans.get(new, ())
-        space.spans[new] = mine + tuple(s for s in space.spans[old] if s not in mine)
+    theirs, mine = space.spans.get(old), space.spans.get(new)
+    if theirs is not None and theirs is not mine:
+        space.spans[new] = tuple(dict.fromkeys((*mine, *theirs))) if mine else theirs
     return new
 
 
@@ -393,6 +393,41 @@ def holding(root: Term | Iterable[Term], cls: Any) -> list[Any]:
 def find(root: Term | Iterable[Term], cls: Any) -> Iterator[Any]:
     """The subterms of class `cls` (or of one of several), each once, children first."""
     return iter([t for t in holding(root, cls) if isinstance(t, cls)])
+
+
+class Finding:
+    """`find` below many roots that share what is in them: what a root has in it, and each of its parts, is known from
+    then on, so that statements made of what earlier ones computed are not walked to the ground.  `below` is as in
+    `walk`; of the subterms only those are found that are `wanted`.
+    """
+
+    def __init__(
+        self,
+        *classes: Any,
+        below: Callable[[Any], Sequence[Any]] = children,
+        wanted: Callable[[Any], bool] = lambda t: True,
+    ) -> None:
+        self.classes, self.bits, self.below, self.wanted = classes, kinds_of(*classes), below, wanted
+        self.known: dict[Term, tuple[Any, ...]] = {}
+
+    def __call__(self, *roots: Any) -> list[Any]:
+        """The subterms of the classes, each once, children first."""
+        known, found = self.known, dict[Any, None]()
+        for root in roots:
+            for t in (*self.below(root), root):
+                if t not in known:
+                    known[t] = tuple(self._found(t))
+            found.update(dict.fromkeys(known[root]))
+        return list(found)
+
+    def _found(self, root: Term) -> dict[Any, None]:
+        known, found = self.known, dict[Any, None]()
+        for t in walk(root, below=lambda t: self.below(t) if t.kinds & self.bits and t not in known else ()):
+            if t in known:
+                found.update(dict.fromkeys(known[t]))
+            elif isinstance(t, self.classes) and self.wanted(t):
+                found[t] = None
+        return found
 
 
 def attribute_name(v: object) -> str:

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .accesses import Axis, Effect
-from .core import NO_AXES, Term, children, find, term, walk
+from .accesses import Axis, Effect, Load
+from .core import NO_AXES, Finding, Term, arena, children, find, term, walk
 from .dtypes import DType, bool_
 from .index import AxisLike, Value
 
@@ -148,6 +148,14 @@ def asked_for(t: Any) -> tuple[Any, ...]:
     return tuple(c for c in children(t) if not isinstance(c, Effect)) if isinstance(t, Value) else children(t)
 
 
+def loads(*roots: Any) -> list[Load]:
+    """The loads that evaluating values, or performing effects, makes, children first."""
+    analyses = arena().analyses
+    if loads not in analyses:
+        analyses[loads] = Finding(Load, below=asked_for)
+    return analyses[loads](*roots)  # type: ignore[no-any-return]
+
+
 class Rewritten(dict[Any, Any]):
     """What was rewritten, for `rebuild`: anything else stays."""
 
@@ -188,5 +196,5 @@ def _asked_too_early(effects: Any) -> Iterator[str]:
 
 __all__ = [
     "Begin", "Carry", "Final", "Recur", "Rewritten", "Turn", "asked_for", "ends_behind_loops", "evaluated", "in_order",
-    "loops", "states_in_loops",
+    "loads", "loops", "states_in_loops",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from intent_np.terms.core import Arena, arena, children, inherit, named, replace, rewrite, walk
+from intent_np.terms.core import Arena, Finding, arena, children, inherit, named, replace, rewrite, walk
 from intent_np.terms.dtypes import bool_, f32, i32, index
 from intent_np.terms.index import Apply, Const, Extent, Param, add, apply, const, lt, mul
 from intent_np.terms.language import Language
@@ -26,6 +26,24 @@ def test_equal_terms_are_one_object() -> None:
         a, b = (add(Extent("N"), mul(Extent("M"), const(2))) for _ in range(2))
         assert a is b
         assert len({a, b}) == 1
+
+
+@LIGHT
+@given(terms(NORMAL))
+def test_what_is_found_below_many_roots_is_what_is_found_below_each(root: Any) -> None:
+    """However the roots stand in each other, and whatever is left out below them."""
+    for below, wanted in (
+        (children, bool),
+        (lambda t: children(t)[:1], bool),
+        (children, lambda t: bool(len(str(t)) % 2)),
+    ):
+        finding = Finding(Coord, Load, Apply, below=below, wanted=wanted)
+        for t in (*walk(root), root):
+            among = [u for u in walk(t, below=below) if isinstance(u, (Coord, Load, Apply)) and wanted(u)]
+            assert finding(t) == among
+        some = walk(root)[::3]
+        among = [u for u in walk(*some, below=below) if isinstance(u, (Coord, Load, Apply)) and wanted(u)]
+        assert finding(*some) == among
 
 
 def test_literals_differ_by_type_and_bits() -> None:
