@@ -15,6 +15,9 @@ to the driver.
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import errno
 import hashlib
 import json
 import os
@@ -25,7 +28,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from intent_np import __version__
-from intent_np.errors import Remark, error
+from intent_np.errors import IntentError, Remark, error
 from intent_np.runtime.artifact import Artifact
 from intent_np.runtime.debug import Reporting
 from intent_np.runtime.device import DeviceArtifact
@@ -75,21 +78,62 @@ def variant_files(variant: Variant) -> dict[str, bytes]:
 def save(artifact: Artifact, path: str | os.PathLike[str]) -> None:
     """Write the artifact to the folder `path`, replacing one that is there.
 
-    It is written beside its place and renamed, so that there is never a folder with half of an artifact.
+    It is written beside its place and renamed, so that there is never a folder with half of an artifact.  Any number of
+    processes may save and load there at once.
     """
     place = _folder(path)
     place.parent.mkdir(parents=True, exist_ok=True)
-    if place.exists():
-        _check_is_artifact(place)
+    _check_is_artifact(place)
+    contents = files(artifact)
     with _beside(place) as scratch:
-        new, old = Path(scratch, "new"), Path(scratch, "old")
-        for name, content in files(artifact).items():
+        new = Path(scratch, "new")
+        for name, content in contents.items():
             file = new / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
-        if place.exists():
-            place.rename(old)
+        while not _published(new, place):
+            if _holds(place, contents):
+                break  # the same artifact, which others may be reading
+            _check_is_artifact(place)
+            if _exchanged(new, place):
+                break
+            with contextlib.suppress(FileNotFoundError):  # another process has moved it away
+                place.rename(tempfile.mkdtemp(dir=scratch))
+
+
+def _published(new: Path, place: Path) -> bool:
+    """Rename a folder to its place, unless that is taken."""
+    try:
         new.rename(place)
+    except OSError as problem:
+        if problem.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+            raise
+        return False
+    return True
+
+
+def _exchanged(new: Path, place: Path) -> bool:
+    """Swap two folders in one step, so that there always is one: what Linux can do, and not on every file system."""
+    swap = getattr(ctypes.CDLL(None), "renameat2", None)
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    return swap is not None and swap(here, os.fsencode(new), here, os.fsencode(place), exchange) == 0
+
+
+def _holds(place: Path, contents: Mapping[str, bytes]) -> bool:
+    """Whether a folder has these files as they are."""
+    try:
+        return all((place / name).read_bytes() == content for name, content in contents.items())
+    except OSError:
+        return False
+
+
+def _identity(place: Path) -> tuple[int, int] | None:
+    """Tells what stands at a place from what is renamed to it later; None for nothing."""
+    try:
+        found = place.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_ctime_ns
 
 
 def _beside(place: Path) -> tempfile.TemporaryDirectory[str]:
@@ -116,6 +160,16 @@ def load(path: str | os.PathLike[str], *, revive: Revive | None = None) -> Artif
     Raises `CallError` E705 when the folder is no artifact, is damaged, or has another format.
     """
     place = _folder(path)
+    while True:
+        found = _identity(place)
+        try:
+            return _read(place, revive)
+        except IntentError:
+            if _identity(place) == found:
+                raise  # else it was replaced while it was read
+
+
+def _read(place: Path, revive: Revive | None) -> Artifact:
     if not place.is_dir():
         found = "a file" if place.exists() else "nothing"
         raise error(
@@ -177,8 +231,14 @@ def _said(problem: Exception) -> str:
 
 def _check_is_artifact(place: Path) -> None:
     """Refuse to replace a folder that is something else."""
-    if not (place / _METADATA).is_file() and (not place.is_dir() or any(place.iterdir())):
-        found = "a folder of something else" if place.is_dir() else "a file"
+    was = _identity(place)
+    if was is None or (place / _METADATA).is_file():
+        return
+    folder, empty = place.is_dir(), False
+    with contextlib.suppress(OSError):
+        empty = not any(place.iterdir())
+    if not empty and _identity(place) == was:
+        found = "a folder of something else" if folder else "a file"
         wanted, fix = "an artifact to replace, or nothing", "name a new folder"
         raise error("E705", path=str(place), expected=wanted, found=found, fix=fix)
 
