@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -130,6 +131,37 @@ def _files(folder: Path) -> dict[str, dict[str, Any]]:
     return found
 
 
+def placed(outcome: Outcome[Job, dict[str, Any]]) -> str:
+    """What went wrong; where a process died or was ended, also with which kernel, and in which stage of its way."""
+    said = outcome.text.partition("\n")
+    if not outcome.stack or not said[0]:
+        return outcome.text
+    job, stage = outcome.job, stage_of(outcome.stack)
+    line = next((n for n, t in enumerate(_lines(job.path), 1) if re.match(rf"\s*def {re.escape(job.name)}\(", t)), 0)
+    place = f"{job.path}:{line or job.name}"
+    return "".join((f"{said[0]} in {stage or 'no stage'}, of {place}", *said[1:]))
+
+
+def stage_of(stack: str) -> str:
+    """The pass, or the stage of the lower compiler, that the stack of a process is in; nothing if in none."""
+    from intent_np.passes.pipeline import steps
+
+    passes = {p.name for p in steps()}
+    for file, function in re.findall(r'File "(.+)", line \d+ in (\w+)', stack):
+        if function in passes and "intent_np" in Path(file).parts:
+            return f"the pass {function}"
+        if "triton" in Path(file).parts and (stage := re.fullmatch(r"make_(ir|ttir|ttgir|llir|ptx|cubin)", function)):
+            return f"the stage {stage[1]} of Triton"
+    return ""
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        return []
+
+
 def _record(outcome: Outcome[Job, dict[str, Any]]) -> dict[str, Any]:
     """The manifest entry: `status` is the worker's, `wrong` after a verdict that is not fine, `reference only`, or
     `no oracle` where the kernel was to be verified and could not be."""
@@ -144,7 +176,7 @@ def _record(outcome: Outcome[Job, dict[str, Any]]) -> dict[str, Any]:
         "target": job.target,
         "folder": Path(job.folder).name,
         "status": outcome.status if outcome.status != "ok" else status,
-        "text": outcome.text,
+        "text": placed(outcome),
         "error": outcome.error,
         **value,
     }

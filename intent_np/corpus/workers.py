@@ -7,8 +7,10 @@ dies, or is ended when its job exceeds the time limit.  Functions and jobs must 
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import multiprocessing
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -23,7 +25,11 @@ from intent_np.errors import IntentError
 Job = TypeVar("Job")
 Value = TypeVar("Value")
 
+LOOKS = 50
+"""How often in a second the answer of a worker that was asked where it is is looked for."""
+
 _END: Any = object()
+_TELL = signal.SIGUSR1  # asks it, whatever it is in
 _SAFE = "PYTHONSAFEPATH"
 # A fresh interpreter: a fork would copy the locks of this process's threads, such as a progress bar's.
 _CONTEXT = multiprocessing.get_context("spawn")
@@ -32,7 +38,8 @@ _CONTEXT = multiprocessing.get_context("spawn")
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[Job, Value]):
     """How a job ended.  `status` is `ok`, `failed` (an error of ours), `defect` (any other exception), `crashed`,
-    `timeout` or `memory`; `value` is what the function returned, `text` tells a person what went wrong."""
+    `timeout` or `memory`; `value` is what the function returned, `text` tells a person what went wrong, `stack` where
+    a process was that died or was ended, the innermost call first."""
 
     job: Job
     status: str
@@ -40,16 +47,29 @@ class Outcome(Generic[Job, Value]):
     value: Value | None = None
     text: str = ""
     error: dict[str, Any] | None = None
+    stack: str = ""
 
 
 @dataclass(slots=True)
 class _Worker:
-    """A process, the pipe to it, the file that its output goes to, and what it is doing since when."""
+    """A process, the pipe to it, the files that its output and its stack go to, and what it is doing since when."""
 
     process: Any
     pipe: Connection
     log: Any
+    stack: Any
     started: float = 0.0
+
+    def place(self) -> str:
+        """Where the process is, or was when it died: the stacks of its threads."""
+        if self.process.is_alive():
+            os.kill(self.process.pid, _TELL)
+        for _ in range(LOOKS):
+            if os.fstat(self.stack.fileno()).st_size or not self.process.is_alive():
+                break
+            time.sleep(1 / LOOKS)
+        self.stack.seek(0)
+        return str(self.stack.read().decode(errors="replace"))
 
     def last_words(self) -> str:
         """The end of what the process and its lower compilers printed."""
@@ -62,6 +82,7 @@ class _Worker:
         self.process.join()
         self.pipe.close()
         self.log.close()
+        self.stack.close()
 
 
 def run_isolated(
@@ -98,34 +119,37 @@ def run_isolated(
                 assert isinstance(pipe, Connection)
                 worker = busy.pop(pipe)
                 job, seconds = doing.pop(pipe), now - worker.started
+                stack = ""
                 try:
                     answer = pipe.recv() if pipe in ready else None
                 except EOFError:
                     worker.process.join()
+                    stack = worker.place()
                     answer = ("crashed", None, _death(worker.process.exitcode, worker.last_words()), None)
                 if answer is None:
+                    stack = worker.place()
                     answer = ("timeout", None, f"ended after {time_limit:g} s\n{worker.last_words()}".strip(), None)
                 status, value, text, error = answer
                 if status in ("crashed", "timeout", "memory"):
                     worker.end()
                 else:
                     idle.append(worker)
-                yield Outcome(job, status, seconds, value, text, error)
+                yield Outcome(job, status, seconds, value, text, error, stack)
     finally:
         for worker in [*idle, *busy.values()]:
             worker.end()
 
 
 def _start(function: Callable[[Any], Any], memory_limit: int) -> _Worker:
-    log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the worker
+    log, stack = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115 - they live as long as the worker
     ours, theirs = _CONTEXT.Pipe()
-    # The log goes by its path in /proc: a spawned process inherits no descriptors.
-    path = f"/proc/{os.getpid()}/fd/{log.fileno()}"
-    process = _CONTEXT.Process(target=_serve, args=(theirs, function, memory_limit, path), daemon=True)
+    # Files go by their paths in /proc: a spawned process inherits no descriptors.
+    paths = [f"/proc/{os.getpid()}/fd/{file.fileno()}" for file in (log, stack)]
+    process = _CONTEXT.Process(target=_serve, args=(theirs, function, memory_limit, *paths), daemon=True)
     with _apart_from_the_working_directory():
         process.start()
     theirs.close()  # so that the death of the worker is an end of file on our side
-    return _Worker(process, ours, log)
+    return _Worker(process, ours, log, stack)
 
 
 @contextlib.contextmanager
@@ -146,7 +170,7 @@ def _death(code: int | None, words: str) -> str:
     return f"the process died with {cause}\n{words}".strip()
 
 
-def _serve(pipe: Connection, function: Callable[[Any], Any], memory_limit: int, log: str) -> None:
+def _serve(pipe: Connection, function: Callable[[Any], Any], memory_limit: int, log: str, stack: str) -> None:
     """The life of a worker: answer jobs until the pipe closes."""
     import resource
 
@@ -156,20 +180,23 @@ def _serve(pipe: Connection, function: Callable[[Any], Any], memory_limit: int, 
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
         os.dup2(output, stream.fileno())
+    told = os.open(stack, os.O_WRONLY | os.O_APPEND)
+    faulthandler.enable(told)
+    faulthandler.register(_TELL, told)
     while True:
         try:
             job = pipe.recv()
         except EOFError:
             return
-        pipe.send(_answer(function, job))
+        pipe.send(_answer(function, job, memory_limit))
 
 
-def _answer(function: Callable[[Any], Any], job: Any) -> tuple[str, Any, str, dict[str, Any] | None]:
+def _answer(function: Callable[[Any], Any], job: Any, memory_limit: int) -> tuple[str, Any, str, dict[str, Any] | None]:
     try:
         return "ok", function(job), "", None
     except IntentError as problem:
         return "failed", None, problem.render(), problem.as_json()
     except MemoryError:
-        return "memory", None, "the memory limit was reached", None
+        return "memory", None, f"the memory limit of {memory_limit >> 20} MiB was reached", None
     except Exception:
         return "defect", None, traceback.format_exc(), None

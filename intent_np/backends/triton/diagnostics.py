@@ -36,9 +36,13 @@ class Places:
         return self._made("Triton", line, column, reason or f"{type(problem).__name__}: {text}")
 
     def shared(self, needed: int, target: Target) -> IntentError:
-        """E605: a block needs more shared memory than there is."""
+        """E605: a block needs more shared memory than there is; it names the first product, else the first load."""
+        rows = self.source.splitlines()
+        known = sorted(n for n in self.spans if 0 < n <= len(rows))
+        asked = (next((n for n in known if call in rows[n - 1]), 0) for call in ("tl.dot(", "tl.load("))
         return error(
             "E605",
+            self.spans.get(next(filter(None, asked), 0)),
             kernel=self.function,
             target=target.name,
             expected=f"at most {target.shared_per_block} bytes",
