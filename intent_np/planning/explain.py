@@ -18,6 +18,10 @@ from .machine import UNITS
 from .problem import Limits, Unserved
 
 
+NOTHING, SHARED = "there is nothing to choose", "instances share its reductions"
+"""Why a group is left as it is that no plan could change."""
+
+
 def explained(
     program: GroupedProgram,
     policy: str = "egraph",
@@ -32,14 +36,14 @@ def explained(
         last = next(find(g.effects, Last), None)
         name = next((e.view.name for e in (last or g).effects if hasattr(e, "view")), "")
         if last is not None:  # what its instances do alone, and what is left to one of them, is decided
-            out.append({"group": name, "plans": [], "directed": "instances share its reductions"})
+            out.append({"group": name, "plans": [], "directed": SHARED})
             continue
         try:
             found = decide(g, program.permissions, processors, policy, sizes, limits)
         except Unserved as why:
             out.append({"group": name, "plans": [], "directed": str(why)})
             continue
-        reason = "" if found else "there is nothing to choose"
+        reason = "" if found else NOTHING
         out.append({"group": name, "plans": [facts(a) for a in found[:shown]], "directed": reason})
     return out
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ..passes.dependences import disjoint
+from ..passes.dependences import apart_now, disjoint
 from ..passes.roles import STRUCTURED
 from ..terms.core import contains, find
 from ..terms.grouped import Group, Sync
@@ -153,14 +153,15 @@ class Order:
         return {s.slot for s in self.statements if s.slot in regions and any(t.view is x.view for x in self._loads(s))}
 
     def meet(self) -> bool:
-        """Whether statements of one slot change what others of it read elsewhere."""
-        for slot in range(len(self.within)):
+        """Whether statements of one slot change what others of it read elsewhere, in one iteration."""
+        for slot, within in enumerate(self.within):
+            here = [self.turns[n] for n in within]
             loads = [t for s in self.statements if s.slot == slot for t in self._loads(s)]
             for s in self.changing(slot):
                 e: Any = s.effect
                 for t in loads:
                     if t.view is e.view and (isinstance(e, Update) or t.index != e.index):
-                        if self.is_plain or not disjoint(e, t):
+                        if not disjoint(e, t) and not apart_now(e, t, here):
                             return True
         return False
 
