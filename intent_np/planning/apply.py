@@ -327,7 +327,8 @@ class _Applied:
                 where = tuple(self.done[x] for x in _several(t.operands))
                 rank = len(by.index)
                 valid = where[rank] if len(where) > rank else None
-                return self.origin.made(kind(by), where, node(replace(by, index=where[:rank], valid=valid)))
+                new = self._behind(node(replace(by, index=where[:rank], valid=valid)))
+                return self.origin.made(kind(by), where, new)
             case Held() | Summed() | Scanned():
                 return self._reduced(t.by, t.operands, t.place)
             case Peak() if t in self.members:

@@ -11,6 +11,7 @@ and a place behind them for what stands in no loop there.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -23,8 +24,8 @@ from .problem import STRUCTURED, Problem, operands
 LAST = 1 << 20
 """The turn of what stands behind all loops."""
 
-INNER = 2
-"""Turns of loops inside of another loop."""
+INNER = 3
+"""Turns of loops inside of another loop at most."""
 
 Loop = tuple[int, int]
 """An axis and a turn."""
@@ -39,6 +40,7 @@ class Place(NamedTuple):
     last:   the turn of the last loop of that slot
     base:   of a place that is no loop's body, but stands behind the loops of its slot, the turn that it has there
     inner:  how many of the innermost loops of the path are not ordered ones
+    late:   whether each of these is the last that there may be where it stands
     """
 
     number: int
@@ -48,6 +50,7 @@ class Place(NamedTuple):
     last: int = 0
     base: int = 0
     inner: int = 0
+    late: bool = False
 
     @property
     def turn(self) -> int:
@@ -97,8 +100,8 @@ def _places(
             base = LAST if problem.order.is_plain else last + 1
             front = Place(next(numbers), frame, around, part, last, base)
             yield front
-            for path in _paths([i for i in range(len(problem.axes)) if walked >> i & 1], now, most):
-                yield Place(next(numbers), frame, (*around, *path), part, last, 0, len(path))
+            for path, late in _paths(problem, part, walked, now, most):
+                yield Place(next(numbers), frame, (*around, *path), part, last, 0, len(path), late)
             now = last + 1
         else:
             number, inside = part
@@ -154,10 +157,45 @@ def _has_a_loop(problem: Problem, t: Any, looped: int) -> bool:
     return bool(looped >> problem.bit[t.axis] & 1) and not problem.bits(t) & looped
 
 
-def _paths(axes: list[int], now: int, most: int) -> list[tuple[Loop, ...]]:
-    alone: list[tuple[Loop, ...]] = [((a, t),) for t in range(now + 1, now + most + 1) for a in axes]
-    nested = [(*p, (b, u)) for p in alone for b in axes if b != p[0][0] for u in range(1, INNER + 1)]
-    return [*alone, *nested]
+def _paths(problem: Problem, slot: int, walked: int, now: int, most: int) -> Iterator[tuple[tuple[Loop, ...], bool]]:
+    """The paths of loops in a slot, the outermost loop in a turn behind `now`; and whether each loop is the last that
+    there may be where it stands.  A statement stands in loops over its axes, in any order; a reduction of what varies
+    along them has a loop of its own in any of those."""
+    own = [problem.bits(s.effect) & walked for s in problem.statements if s.slot == slot and not s.part]
+    folds = {(axis, d & walked) for axis, d in problem.folds if walked >> axis & 1}
+    inner = cache(lambda last, around: min(INNER, _inner(problem, slot, last, around, walked)))
+    paths: list[tuple[tuple[Loop, ...], bool]] = [((), True)]
+    while paths:
+        longer: list[tuple[tuple[Loop, ...], bool]] = []
+        for path, late in paths:
+            around = _axes(path)
+            into = [i for i in range(len(problem.axes)) if walked & ~around & 1 << i]
+            if path:
+                last = path[-1][0]
+                into = [
+                    i
+                    for i in into
+                    if any(around | 1 << i == d & (around | 1 << i) for d in own)
+                    or any(i == axis and d >> last & 1 and d == d & (around | 1 << i) for axis, d in folds)
+                ]
+            first, end = (1, inner(last, around)) if path else (now + 1, now + most)
+            longer += [((*path, (i, t)), late and t == end) for t in range(first, end + 1) for i in into]
+        yield from longer
+        paths = longer
+
+
+def _inner(problem: Problem, slot: int, last: int, around: int, walked: int) -> int:
+    """How many loops wait for each other at most right inside of a loop over the axis `last` of those `around`: of what
+    varies along it."""
+    own = [s for s in problem.statements if s.slot == slot]
+    values = [*(v for s in own for v in s.values), *_staying(problem, slot)]
+    level: dict[Any, int] = {}
+    for t in walk(*values, below=operands):
+        below = max((level[c] for c in operands(t)), default=0)
+        looped = isinstance(t, STRUCTURED) and walked & ~around & 1 << problem.bit[t.axis]  # type: ignore[index]
+        level[t] = below + bool(looped) if problem.bits(t) >> last & 1 else 0
+    stored = any(around != d and around == d & around for d in (problem.bits(s.effect) & walked for s in own))
+    return max(level.values(), default=0) + stored
 
 
 def facts(problem: Problem, every: list[Frame], keep: bool) -> Iterator[Fact]:
@@ -168,9 +206,9 @@ def facts(problem: Problem, every: list[Frame], keep: bool) -> Iterator[Fact]:
         for p in f.places:
             yield "opens", (p.number, f.fixed | _axes(p.path))
             yield "turn", (p.number, f.looped, p.turn)
-            yield "around", (p.number, _axes(p.path[:-1]))
+            yield "around", (p.number, _axes(p.path[-2:-1]))
             yield from (("holds", (i, p.number)) for i, r in enumerate(f.roles) if r == "whole")
-            yield from (("steps", (a, p.number)) for a, _ in p.path[-1:])
+            yield from (("steps", (a, p.number, _axes(p.path[i + 1 :]))) for i, (a, _) in enumerate(p.path))
             if p.base and p.around:
                 bit = p.around[-1][0]
                 yield "outside", (p.number, f.fronts[bit].number, 1 << bit)
@@ -185,7 +223,7 @@ def facts(problem: Problem, every: list[Frame], keep: bool) -> Iterator[Fact]:
             looped = 0 if s.part else problem.bits(s.effect) & f.looped
             for p in f.places:
                 walked = _axes(p.path[len(p.around) :])
-                if p.slot == s.slot and walked == looped and not (late and p.inner and not _is_last(p)):
+                if p.slot == s.slot and walked == looped and not (late and p.inner and not p.late):
                     yield "stored", (i, f.number, p.number)
 
 
@@ -200,11 +238,6 @@ def _before(q: Place, p: Place) -> bool:
     around, (_, turn) = q.path[:-1], q.path[-1]
     rest = p.path[len(around) :]
     return p.path[: len(around)] == around and (rest[0][1] if rest else p.base or LAST) > turn
-
-
-def _is_last(p: Place) -> bool:
-    own = p.path[len(p.around) :]
-    return own[0][1] == p.last and all(u == INNER for _, u in own[1:])
 
 
 def _read_too(group: Group, view: View) -> bool:

@@ -7,8 +7,10 @@ A *frame* gives every axis a role: `space` (spread over instances), `whole` (a f
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import reduce
 from itertools import product
 from math import prod
+from operator import or_
 from typing import Any, NamedTuple
 
 from ..errors import error
@@ -81,7 +83,7 @@ class Limits(NamedTuple):
     """
 
     values: int = 400
-    executions: int = 1500
+    executions: int = 3000
     nodes: int = 6000
     evaluations: int = 6000
     exact: int = 600
@@ -126,6 +128,11 @@ class Problem:
             sum(1 << self.bit[a] for a in axes): registers for axes, registers in held_together(group).items()
         }
         self.contracts = list[Contract](find(group.effects, Contract))
+        self.folds = {  # the axis of each reduction, and all that its members vary along
+            (self.bit[t.axis], reduce(or_, map(self.bits, (t, *operands(t))), 1 << self.bit[t.axis]))  # type: ignore[index]
+            for t in walk(*self.values, below=operands)
+            if isinstance(t, STRUCTURED)
+        }
 
     def bits(self, t: Any) -> int:
         """The axes along which a value varies, as a set of bits, and the turns of the loops that it has to be computed
@@ -184,9 +191,6 @@ class Problem:
         for a in {*self.carried, *self.asked}:
             if a not in g.workset and (a.needs or a in self.folded or (extent_bound(a) or LARGEST + 1) > LARGEST):
                 raise Unserved("a loop of it carries, or asks for, what no fragment holds")
-        for t in find(g.effects, Load):
-            if contains_any(operands(t), *STRUCTURED) and t.view.names & self.order.changed:
-                raise Unserved("an address into what it changes depends on a reduction")
         if len(walk(*g.effects)) > self.limits.values:
             raise TooMuch(f"it has more than {self.limits.values} values")
 
@@ -197,12 +201,21 @@ class Problem:
 
     def frames(self) -> list[tuple[str, ...]]:
         """Every way to give each axis a role, in a fixed order; fragments that no instance could hold left out.  Held
-        axes fit a fragment all together, or at least those that some value has together."""
-        every = list(product(*(self._roles(i, a) for i, a in enumerate(self.axes))))
+        axes fit a fragment all together, or at least those that some value has together; where there is no such way,
+        as few as must be are walked, however short they are."""
+        every = self._ways()
         all_ = {(1 << len(self.axes)) - 1: 1}
-        return [f for f in every if self._fits(f, all_)] or [f for f in every if self._fits(f, self.together)]
+        if found := [f for f in every if self._fits(f, all_)] or [f for f in every if self._fits(f, self.together)]:
+            return found
+        every = [f for f in self._ways(short=True) if self._fits(f, self.together)]
+        fewest = min((f.count("loop") for f in every), default=0)
+        return [f for f in every if f.count("loop") == fewest]
 
-    def _roles(self, i: int, a: Axis) -> list[str]:
+    def _ways(self, short: bool = False) -> list[tuple[str, ...]]:
+        return list(product(*(self._roles(i, a, short) for i, a in enumerate(self.axes))))
+
+    def _roles(self, i: int, a: Axis, short: bool) -> list[str]:
+        """What may become of an axis; a `short` one is walked, too."""
         if a in self.group.workset:
             return ["space"]
         if a in self.carried or a in self.asked:
@@ -210,7 +223,7 @@ class Problem:
         free = not a.lanes and not reads_memory(a) and all(a in e.lanes for e in self.stores) and not self.reduced(a)
         free = free and self.order.is_plain  # points of others may wait for each other
         whole = a not in self.folded and self.may_be_whole(a)
-        looped = not whole or self.extents[i] > WORTH_A_LOOP and self.scanned.get(a) != {True, False}
+        looped = not whole or (short or self.extents[i] > WORTH_A_LOOP) and self.scanned.get(a) != {True, False}
         return [*(["space"] if free else []), *(["whole"] if whole else []), *(["loop"] if looped else [])]
 
     def reduced(self, a: Axis) -> bool:

@@ -192,7 +192,7 @@ class _Loader:
         for t in entered:
             self.names[t] = name = Name(f"v{len(self.names)}")
             self.actions.append(("let", name.text, self._node(t)))
-            if opaque(t):
+            if opaque(t) or isinstance(t, Load):
                 self.actions.append(("set", "lanes", (name,), self.problem.bits(t)))
             self.actions.append(("do", ("dtype", name, str(t.type))))
         for i, s in enumerate(self.problem.statements):
@@ -221,7 +221,9 @@ class _Loader:
         if isinstance(t, Load):
             self.gathers.append(t)
             places: list[Any] = [self.names[x] for x in operands(t)]
-            return ("Un", f"load {len(self.gathers) - 1}", reduce(lambda a, b: ("Bin", "with", a, b), places))
+            where = reduce(lambda a, b: ("Bin", "with", a, b), places)
+            number = len(self.gathers) - 1
+            return ("Un", f"load {number}", where) if self.problem.order.slots(t) is None else ("Got", number, where)
         if isinstance(t, Proj):
             return ("Un", f"proj {t.position}", self.names[t.value])
         return self._applied(t)
@@ -275,11 +277,12 @@ class _Loader:
     def _facts(self, keep: bool) -> None:
         for name, values in facts(self.problem, self.frames, keep):
             self.actions.append(("do", (name, *values)))
-        for i, t in enumerate(self.leaves):
-            slots = self.problem.order.slots(t)
-            for p in (p for f in self.frames for p in f.places) if slots is not None else ():
-                if p.slot in slots:  # type: ignore[operator]
-                    self.actions.append(("do", ("sees", i, p.number)))
+        for known, terms in (("sees", self.leaves), ("gets", self.gathers)):
+            for i, t in enumerate(terms):
+                slots = self.problem.order.slots(t)
+                for p in (p for f in self.frames for p in f.places) if slots is not None else ():
+                    if p.slot in slots:  # type: ignore[operator]
+                        self.actions.append(("do", (known, i, p.number)))
         for name in dict.fromkeys(name for name, _ in self.combines):
             if name.startswith("dot "):
                 self.actions.append(("do", ("dot", name)))

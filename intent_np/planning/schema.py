@@ -15,6 +15,7 @@ SORTS = """
 (datatype V
   (Leaf i64) (Seen i64)                   ; known wherever its coordinates are; at some places alone
   (Un String V) (Bin String V V) (Tri String V V V)
+  (Got i64 V)                             ; a load at a computed address that is known at some places alone
   (Red String i64 V)                      ; combine, axis; of several operands, such as a product's, a Bin "with"
   (Scan String i64 V)                     ; combine, axis; like Red, but of each prefix
   (Top i64 V) (Weighed String i64 V V))   ; axis, scores: the maximum; a sum weighed by exp(score - maximum)
@@ -38,10 +39,11 @@ SORTS = """
 (relation opens (i64 i64))                ; place, axes along which a value may vary there
 (relation slot (i64 i64 i64))             ; axis, body, reader: a loop over the axis may come before the reader
 (relation turn (i64 i64 i64))             ; place, looped axes of its frame, how many loops may be over before it
-(relation around (i64 i64))               ; body, axes of the loops around its own
+(relation around (i64 i64))               ; body, the axis of the loop right around its own, as a set
 (relation holds (i64 i64))                ; axis, place: a fragment holds the axis
-(relation steps (i64 i64))                ; axis, place: the loop right around it walks the axis
+(relation steps (i64 i64 i64))            ; axis, place: a loop around it walks the axis; the axes of loops inside of that
 (relation sees (i64 i64))                 ; leaf, place where it is known
+(relation gets (i64 i64))                 ; load at a computed address, place where it is known
 (relation outside (i64 i64 i64))          ; place in an ordered loop, the last in front of it, the loop as an axis
 (relation keeps (i64 i64 i64))            ; axis, body, reader: the reader may read what the loop kept
 (relation stores (i64 V)) (relation stored (i64 i64 i64))   ; statement, frame, place
@@ -63,6 +65,7 @@ FACTS = """
 (rule ((= v (Leaf i)) (loops m)) ((set (lev v m) 0)) :ruleset facts)
 (rule ((= v (Seen i)) (loops m)) ((set (lev v m) 0)) :ruleset facts)
 (rule ((= v (Un o a)) (= l (lev a m))) ((set (lev v m) l)) :ruleset facts)
+(rule ((= v (Got i a)) (= l (lev a m))) ((set (lev v m) l)) :ruleset facts)
 (rule ((= v (Bin o a b)) (= l (lev a m)) (= k (lev b m))) ((set (lev v m) (max l k))) :ruleset facts)
 (rule ((= v (Tri o c a b)) (= j (lev c m)) (= l (lev a m)) (= k (lev b m)))
       ((set (lev v m) (max j (max l k)))) :ruleset facts)
@@ -112,16 +115,18 @@ PLACES = """
 (rule ((= e (At v p)) (= v (Seen i)) (sees i p) (= d (lanes v)) (opens p o) (= d (& d o)))
       ((union e (XLeaf i p))) :ruleset place)
 (rule ((= e (At v p)) (= v (Un o a)) (= d (lanes v))) ((union e (XUn o d p (At a p)))) :ruleset place)
+(rule ((= e (At v p)) (= v (Got i a)) (gets i p) (= d (lanes v)))
+      ((union e (XUn (+ "load " (to-string i)) d p (At a p)))) :ruleset place)
 (rule ((= e (At v p)) (= v (Bin o a b)) (= d (lanes v))) ((union e (XBin o d p (At a p) (At b p)))) :ruleset place)
 (rule ((= e (At v p)) (= v (Tri o c a b)) (= d (lanes v)))
       ((union e (XTri o d p (At c p) (At a p) (At b p)))) :ruleset place)
-; a reduction: over an axis that the fragment holds, or by a loop that may come before the reader; inside of other loops
-; only where it varies along them
+; a reduction: over an axis that the fragment holds, or by a loop that may come before the reader; inside of another loop
+; only where it varies along that
 (rule ((= e (At v p)) (= v (Red o k a)) (= d (lanes a)) (holds k p))
       ((union e (XHold o k d p (At a p)))) :ruleset place)
 (rule ((= e (At v p)) (= v (Scan o k a)) (= d (lanes v)) (holds k p))
       ((union e (XScan o k d p (At a p)))) :ruleset place)
-(rule ((= e (At v p)) (= v (Scan o k a)) (= d (lanes v)) (steps k p))
+(rule ((= e (At v p)) (= v (Scan o k a)) (= d (lanes v)) (steps k p i) (= 0 (& d i)))
       ((union e (XScan o k d p (At a p)))) :ruleset place)
 (rule ((= e (At v p)) (= v (Red o k a)) (= d (lanes a))
        (slot k q p) (around q r) (= r (& d r)) (turn q m t) (= l (lev v m)) (>= t l))
@@ -133,7 +138,7 @@ PLACES = """
        (slot k q p) (around q r) (= r (& d r)) (turn q m t) (= l (lev v m)) (>= t l))
       ((union e (Get p (XWeighed "sum" d q (XTop k d q (At x q) (Loop q)) (Loop q))))) :ruleset place)
 (rule ((= e (At v p)) (= v (Weighed o k x w)) (!= o "sum") (= d (lanes x)) (= f (lanes w))
-       (slot k q p) (around q r) (= r (& (| d f) r)) (turn q m t) (= l (lev v m)) (>= t l))
+       (slot k q p) (around q r) (= r (& r (| d f))) (turn q m t) (= l (lev v m)) (>= t l))
       ((union e (Get p (XWeighed o (| d f) q (XTop k d q (At x q) (Loop q)) (At w q))))) :ruleset place)
 ; kept: written by one loop, read behind it
 (rule ((= e (At v p)) (cand v i) (= d (lanes v)) (keeps k q p) (!= 0 (& d (<< 1 k))) (turn q m t) (= l (lev v m))
