@@ -185,7 +185,7 @@ class _Applied:
         for t in self._order():
             if t not in self.done:
                 self.done[t] = self._made(t)
-        effects = self._body(self.original.effects, None)
+        effects = self._numbered(self._body(self.original.effects, None))
         stores = [s.statement for s in self.plan.statements if not s.part]
         spread = {a: None for e in stores for a in in_index_order(e) if self.role[a].role == "space"}
         ahead = [a for a in self.original.workset if a in self.role]
@@ -238,12 +238,20 @@ class _Applied:
         return found | {a: self.copy(a, None) for a in fixed}
 
     def _behind(self, t: Any) -> Any:
-        """A term whose loads read after the syncs that there are now."""
-        moved = lambda x: isinstance(x, Load) and x.after in self.layout.numbers  # noqa: E731
+        """A term whose loads read after the syncs that there are now, if they do after one of the group's own."""
+        moved = lambda x: isinstance(x, Load) and isinstance(x.after, Sync) and x.after.number in self.layout.now  # noqa: E731
         if not any(moved(x) for x in find(t, Load)):
             return t
-        (made,) = rewrite((t,), lambda x: inherit(x, replace(x, after=self.sync(x.after))) if moved(x) else x)
+        after = lambda s: replace(s, number=self.layout.now[s.number])  # noqa: E731
+        (made,) = rewrite((t,), lambda x: inherit(x, replace(x, after=after(x.after))) if moved(x) else x)
         return made
+
+    def _numbered(self, effects: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Effects with their syncs numbered from 1."""
+        own = self.layout.own
+        if not own:
+            return effects
+        return rewrite(effects, lambda t: inherit(t, replace(t, number=t.number - own)) if isinstance(t, Sync) else t)
 
     def sync(self, key: Sync | tuple[Any, int]) -> Sync:
         """One of the group's own syncs as it is now, or that of what loops keep."""

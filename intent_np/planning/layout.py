@@ -23,6 +23,8 @@ class Layout:
 
     numbers:  of the group's own syncs, and of those behind which it is read what loops of a turn keep, as (loop around
               them, turn); turn 0 is in front of all that an iteration keeps, where earlier ones have read it
+    own:      the largest number of the group's own syncs, which the new ones are above: none is taken for one of those
+    now:      the new number of each of these
     """
 
     def __init__(self, plan: Plan, group: Group) -> None:
@@ -33,14 +35,16 @@ class Layout:
         for around, turn in sorted({(t.place.around, t.place.turn) for t in find(plan, Kept)}, key=lambda k: k[1]):
             self.keeping.setdefault(around, []).append(turn)
         self.numbers: dict[Sync | tuple[Walk | None, int], int] = {}
+        self.own = max((s.number for s in find(group.effects, Sync)), default=0)
         self._number(group.effects, None)
+        self.now = {key.number: n for key, n in self.numbers.items() if isinstance(key, Sync)}
 
     def _number(self, effects: tuple[Any, ...], around: Walk | None) -> None:
         for item in self.items(effects, around):
             if isinstance(item, Recur):
                 self._number(item.effects, self.walks.get(item.turn))
             elif isinstance(item, (int, Sync)):
-                self.numbers[(around, item) if isinstance(item, int) else item] = len(self.numbers) + 1
+                self.numbers[(around, item) if isinstance(item, int) else item] = self.own + len(self.numbers) + 1
 
     def items(self, effects: tuple[Any, ...], around: Walk | None) -> Iterator[Any]:
         """Effects, and the turns whose loops keep what is read behind them: in front of all that reads it."""

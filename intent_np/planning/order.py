@@ -117,7 +117,8 @@ class Order:
         return len(self.within) <= 1 and all(isinstance(s.effect, Store) for s in self.statements)
 
     def _loads(self, s: Statement) -> Iterator[Load]:
-        return (t for t in evaluated(*s.values, *s.address) if isinstance(t, Load))
+        over = s.effect.over if isinstance(s.effect, Update) else ()
+        return (t for t in evaluated(*s.values, *s.address, *over) if isinstance(t, Load))
 
     def _back(self, t: Load, used: int) -> Iterator[int]:
         """The slot that asks for a load, and those in front of it in which it finds the same."""

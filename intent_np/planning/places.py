@@ -95,7 +95,7 @@ def _places(
     front: Any = None
     for part in body.parts:
         if isinstance(part, int):
-            most, walked = turns(problem, looped, part)
+            most, walked = turns(problem, looped & problem.bounded(part), part)
             last = now + most
             base = LAST if problem.order.is_plain else last + 1
             front = Place(next(numbers), frame, around, part, last, base)
@@ -207,7 +207,8 @@ def facts(problem: Problem, every: list[Frame], keep: bool) -> Iterator[Fact]:
             yield "opens", (p.number, f.fixed | _axes(p.path))
             yield "turn", (p.number, f.looped, p.turn)
             yield "around", (p.number, _axes(p.path[-2:-1]))
-            yield from (("holds", (i, p.number)) for i, r in enumerate(f.roles) if r == "whole")
+            here = problem.bounded(p.slot)
+            yield from (("holds", (i, p.number)) for i, r in enumerate(f.roles) if r == "whole" and here >> i & 1)
             yield from (("steps", (a, p.number, _axes(p.path[i + 1 :]))) for i, (a, _) in enumerate(p.path))
             if p.base and p.around:
                 bit = p.around[-1][0]

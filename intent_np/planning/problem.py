@@ -123,6 +123,7 @@ class Problem:
         self.carried = {a for s in self.order.states for a in s.varies}
         self.asked = axes(self.order.conditions)  # along which a condition combines
         self._refuse()
+        self.known = [self.order.slots(a) for a in self.axes]  # where their bounds are
         self.extents = self._extents(sizes)
         self.together = {  # lanes of fragments, and the registers of an element
             sum(1 << self.bit[a] for a in axes): registers for axes, registers in held_together(group).items()
@@ -143,6 +144,10 @@ class Problem:
                 found |= 1 << self.bit[n]
                 n = n.within
         return found
+
+    def bounded(self, slot: int) -> int:
+        """The axes whose bounds are known in a slot, as a set of bits."""
+        return sum(1 << i for i, slots in enumerate(self.known) if slots is None or slot in slots)
 
     @property
     def ordered(self) -> int:
@@ -183,8 +188,6 @@ class Problem:
             inside = a.lanes - set(g.workset) or not all(isinstance(n, Turn) for n in a.needs)
             if inside or contains_any((a.lo, a.hi), *STRUCTURED, Carry, Final):
                 raise Unserved("bounds of an axis of it vary along one that is not spread over instances")
-            if self._is_changed((a.lo, a.hi)):
-                raise Unserved("bounds of an axis of it are read from what it changes")
         for t in self.turns:
             if contains_any((t,), *STRUCTURED):
                 raise Unserved("the iterations of a loop of it depend on a reduction")
@@ -193,9 +196,6 @@ class Problem:
                 raise Unserved("a loop of it carries, or asks for, what no fragment holds")
         if len(walk(*g.effects)) > self.limits.values:
             raise TooMuch(f"it has more than {self.limits.values} values")
-
-    def _is_changed(self, roots: Any) -> bool:
-        return any(t.view.names & self.order.changed for t in find(roots, Load))
 
     # ---- roles
 
