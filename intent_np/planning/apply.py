@@ -208,9 +208,9 @@ class _Applied:
         return list(order)
 
     def copy(self, a: Axis, place: Place | None) -> Axis:
-        """The axis as it is at a place: of a looped one, the copy that its loop there walks."""
+        """The axis as it is at a place: of a looped one, the copy that the innermost loop there walks."""
         role = self.role[a]
-        own = next((w for w in loops_around(place) if w.axis is a), None) if role.role == "loop" else None
+        own = next((w for w in reversed(loops_around(place)) if w.axis is a), None) if role.role == "loop" else None
         if (a, own) not in self.copies:
             use = a.use
             if own is not None:  # a loop has a copy of its own

@@ -78,10 +78,8 @@ class Alternative(NamedTuple):
 
 def directed(s: Saturated, processors: int) -> Alternative | None:
     """What later passes would decide by rule, priced: their roles and blocks, and everything computed again."""
-    group, axes = s.problem.group, s.problem.axes
-    extents, whole = block_extents(group)
-    roles = tuple("space" if a in group.workset else "whole" if a in whole else "loop" for a in axes)
-    frame = next((f for f in s.frames if f.roles == roles and f.number in s.graph.roots), None)
+    extents, _ = block_extents(s.problem.group)
+    frame = next((f for f in s.frames if f.roles == s.problem.ruled and f.number in s.graph.roots), None)
     if frame is None:
         return None
     search = Search(s, frame.number, s.problem.limits.evaluations)

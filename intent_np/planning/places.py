@@ -27,6 +27,9 @@ LAST = 1 << 20
 INNER = 3
 """Turns of loops inside of another loop at most."""
 
+AGAIN = 2
+"""Loops over one axis in each other at most: what needs all of it in each block of it is computed again there."""
+
 Loop = tuple[int, int]
 """An axis and a turn."""
 
@@ -159,27 +162,27 @@ def _has_a_loop(problem: Problem, t: Any, looped: int) -> bool:
 
 def _paths(problem: Problem, slot: int, walked: int, now: int, most: int) -> Iterator[tuple[tuple[Loop, ...], bool]]:
     """The paths of loops in a slot, the outermost loop in a turn behind `now`; and whether each loop is the last that
-    there may be where it stands.  A statement stands in loops over its axes, in any order; a reduction of what varies
-    along them has a loop of its own in any of those."""
-    own = [problem.bits(s.effect) & walked for s in problem.statements if s.slot == slot and not s.part]
+    there may be where it stands.  A statement stands in loops over its axes; a reduction of what varies along the loop
+    in hand, and along no other axis that is not walked there, has a loop of its own in it."""
+    nests = [problem.nest(s.effect, walked) for s in problem.statements if s.slot == slot and not s.part]
     folds = {(axis, d & walked) for axis, d in problem.folds if walked >> axis & 1}
     inner = cache(lambda last, around: min(INNER, _inner(problem, slot, last, around, walked)))
     paths: list[tuple[tuple[Loop, ...], bool]] = [((), True)]
     while paths:
         longer: list[tuple[tuple[Loop, ...], bool]] = []
         for path, late in paths:
-            around = _axes(path)
-            into = [i for i in range(len(problem.axes)) if walked & ~around & 1 << i]
+            around, along = _axes(path), [a for a, _ in path]
             if path:
-                last = path[-1][0]
-                into = [
-                    i
-                    for i in into
-                    if any(around | 1 << i == d & (around | 1 << i) for d in own)
-                    or any(i == axis and d >> last & 1 and d == d & (around | 1 << i) for axis, d in folds)
-                ]
-            first, end = (1, inner(last, around)) if path else (now + 1, now + most)
-            longer += [((*path, (i, t)), late and t == end) for t in range(first, end + 1) for i in into]
+                last = along[-1]
+                into = {n[len(path)] for n in nests if len(n) > len(path) and n[: len(path)] == along}
+                for axis, d in folds:
+                    if axis != last and along.count(axis) < AGAIN and d >> last & 1 and not d & ~(around | 1 << axis):
+                        into.add(axis)
+                first, end = 1, inner(last, around)
+            else:
+                into = {i for i in range(len(problem.axes)) if walked >> i & 1}
+                first, end = now + 1, now + most
+            longer += [((*path, (i, t)), late and t == end) for t in range(first, end + 1) for i in sorted(into)]
         yield from longer
         paths = longer
 
@@ -192,7 +195,7 @@ def _inner(problem: Problem, slot: int, last: int, around: int, walked: int) -> 
     level: dict[Any, int] = {}
     for t in walk(*values, below=operands):
         below = max((level[c] for c in operands(t)), default=0)
-        looped = isinstance(t, STRUCTURED) and walked & ~around & 1 << problem.bit[t.axis]  # type: ignore[index]
+        looped = isinstance(t, STRUCTURED) and walked & ~(1 << last) & 1 << problem.bit[t.axis]  # type: ignore[index]
         level[t] = below + bool(looped) if problem.bits(t) >> last & 1 else 0
     stored = any(around != d and around == d & around for d in (problem.bits(s.effect) & walked for s in own))
     return max(level.values(), default=0) + stored
@@ -221,10 +224,10 @@ def facts(problem: Problem, every: list[Frame], keep: bool) -> Iterator[Fact]:
                         yield "keeps", (axis, q.number, p.number)
         for i, s in enumerate(problem.statements):
             late = problem.order.is_late(s, not s.part and _read_too(problem.group, s.effect.view))
-            looped = 0 if s.part else problem.bits(s.effect) & f.looped
+            nest = [] if s.part else problem.nest(s.effect, f.looped)
             for p in f.places:
-                walked = _axes(p.path[len(p.around) :])
-                if p.slot == s.slot and walked == looped and not (late and p.inner and not p.late):
+                own = [a for a, _ in p.path[len(p.around) :]]
+                if p.slot == s.slot and own == nest and not (late and p.inner and not p.late):
                     yield "stored", (i, f.number, p.number)
 
 

@@ -15,9 +15,17 @@ from typing import Any, NamedTuple
 
 from ..errors import error
 from ..numerics import FORMATS
-from ..passes.blocks import LARGEST, held_together, power_of_two
+from ..passes.blocks import LARGEST, block_extents, held_together, power_of_two
 from ..passes.one_hot import counted
-from ..passes.roles import CONTRACTED_LIMIT, STRIDED_LIMIT, axes, contiguous, extent_bound, reads_memory
+from ..passes.roles import (
+    CONTRACTED_LIMIT,
+    STRIDED_LIMIT,
+    axes,
+    contiguous,
+    extent_bound,
+    in_index_order,
+    reads_memory,
+)
 from ..rules.simplify import simplify, substitute
 from ..terms.core import arena, children, contains, find, walk
 from ..terms.dtypes import DType
@@ -145,6 +153,14 @@ class Problem:
                 n = n.within
         return found
 
+    def nest(self, e: Any, walked: int) -> list[int]:
+        """The axes of a statement that are `walked`, in the order in which later passes put its loops into each other:
+        that of the index; those along which something is carried are innermost."""
+        scanned = {t.axis for t in find(e, Scan)}
+        order = [a for a in (e.over if isinstance(e, Update) else in_index_order(e)) if a in self.bit]
+        order.sort(key=lambda a: a in scanned)
+        return [i for a in order if walked >> (i := self.bit[a]) & 1]
+
     def bounded(self, slot: int) -> int:
         """The axes whose bounds are known in a slot, as a set of bits."""
         return sum(1 << i for i, slots in enumerate(self.known) if slots is None or slot in slots)
@@ -202,14 +218,20 @@ class Problem:
     def frames(self) -> list[tuple[str, ...]]:
         """Every way to give each axis a role, in a fixed order; fragments that no instance could hold left out.  Held
         axes fit a fragment all together, or at least those that some value has together; where there is no such way,
-        as few as must be are walked, however short they are."""
+        as few as must be are walked, however short they are, or those that later passes would."""
         every = self._ways()
         all_ = {(1 << len(self.axes)) - 1: 1}
         if found := [f for f in every if self._fits(f, all_)] or [f for f in every if self._fits(f, self.together)]:
             return found
         every = [f for f in self._ways(short=True) if self._fits(f, self.together)]
-        fewest = min((f.count("loop") for f in every), default=0)
-        return [f for f in every if f.count("loop") == fewest]
+        fewest, ruled = min((f.count("loop") for f in every), default=0), self.ruled
+        return [f for f in every if f.count("loop") == fewest or f == ruled]
+
+    @property
+    def ruled(self) -> tuple[str, ...]:
+        """The roles that later passes would give the axes by rule."""
+        _, whole = block_extents(self.group)
+        return tuple("space" if a in self.group.workset else "whole" if a in whole else "loop" for a in self.axes)
 
     def _ways(self, short: bool = False) -> list[tuple[str, ...]]:
         return list(product(*(self._roles(i, a, short) for i, a in enumerate(self.axes))))

@@ -260,8 +260,8 @@ def roles_fit(plan: Plan) -> Iterator[str]:
         if role.get(t.by.axis) != "whole":
             yield f"a reduction in a fragment that does not hold its axis: {t}"
     for t in find(plan, Scanned):
-        if role.get(t.by.axis) != "whole" and (t.place is None or t.place.axis is not t.by.axis):
-            yield f"a scan along an axis that neither a fragment holds nor the loop around it walks: {t}"
+        if role.get(t.by.axis) != "whole" and all(w.axis is not t.by.axis for w in loops_around(t.place)):
+            yield f"a scan along an axis that neither a fragment holds nor a loop around it walks: {t}"
     for t in find(plan, (Summed, Peak, Weighed)):
         if t.place.axis is not t.by.axis:
             yield f"a reduction over another axis than its loop walks: {t}"

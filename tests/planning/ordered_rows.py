@@ -110,3 +110,35 @@ def looked_up(x: I.In[I.f32, ("M", "N")], table: I.In[I.f32, ("K", "N")], y: I.O
         inside = level >= 0 and level < table.shape[0]
         known = I.gather(table, (level, slice(None)), valid=inside, fill=0)
         y[row, :] = weight * known
+
+
+@intent.kernel
+def reduced(a: I.In[I.f32, ("N", "N")], x: I.InOut[I.f32, ("M", "N")]):
+    """Each iteration changes what stands behind its member, and reads what stands in front of that."""
+    members = I.domain(0, a.shape[0])
+    for row in I.parallel(I.domain(0, x.shape[0])):
+        for j in members:
+            before, behind = members[0:j], members[j + 1 : a.shape[0]]
+            step = x[row, j] - I.reduce.sum(x[row, before] * a[j, before], axis=0)
+            x[row, behind] = x[row, behind] - step * I.tanh(a[j, behind])
+
+
+@intent.kernel
+def guarded(x: I.In[I.f32, ("M", "N")], z: I.InOut[I.f32, ("M", "N")]):
+    """What an iteration reads of the one before it depends on a reduction."""
+    for row in I.parallel(I.domain(0, x.shape[0])):
+        some = I.reduce.max(x[row, :], axis=0) > 1.5
+        for i in I.domain(0, x.shape[1]):
+            z[row, i] = x[row, i] + (0.5 * z[row, i - 1] if some and i > 0 else 2.0)
+
+
+@intent.kernel
+def cut(x: I.In[I.f32, ("T", "N")], offsets: I.Out[I.i32, ("G + 1",)], y: I.Out[I.f32, ("T", "N")]):
+    """A softmax of the rows of each group; where the groups begin is stored before."""
+    bounds = I.domain(0, offsets.shape[0])
+    offsets[:] = I.cast(I.minimum(I.indices(bounds) * 17, x.shape[0]), I.i32)
+    groups = I.domain(0, offsets.shape[0] - 1)
+    rows = I.ragged(groups, I.domain(0, x.shape[0]), offsets)
+    for g in I.parallel(groups):
+        weight = I.exp(x[rows[g], :] - I.reduce.max(x[rows[g], :], axis=0))
+        y[rows[g], :] = weight / I.reduce.sum(weight, axis=0)

@@ -18,7 +18,7 @@ from intent_np.planning.work import Point
 from intent_np.terms.core import Arena
 from intent_np.terms.grouped import GroupedProgram
 
-from .ordered_rows import compacted, iterated, looked_up, scattered, staged, weighed_steps
+from .ordered_rows import compacted, cut, guarded, iterated, looked_up, reduced, scattered, staged, weighed_steps
 
 
 @intent.kernel
@@ -204,6 +204,21 @@ def square(x: I.In[I.f32, ("N", "N")], y: I.Out[I.f32, ("N", "N")]):
     y[:, :] = weight / I.reduce.sum(I.reduce.sum(weight, axis=1), axis=0)
 
 
+@intent.kernel
+def three_axes(x: I.In[I.f32, ("M", "A", "B", "C")], y: I.Out[I.f32, ("M", "A", "B", "C")]):
+    """Three loops in each other, and reductions that need two of them."""
+    for m in I.parallel(I.domain(0, x.shape[0])):
+        value = x[m, :, :, :]
+        top = I.reduce.max(I.reduce.max(I.reduce.max(value, axis=2), axis=1), axis=0)
+        y[m, :, :, :] = value * top - I.reduce.sum(value, axis=1, keepdims=True)
+
+
+@intent.kernel
+def stepped(w: I.In[I.f32, ("A",)], x: I.In[I.f32, ("A", "B")], y: I.Out[I.f32, ("A", "B")]):
+    """A scan along the axis of a loop, of which another loop inside of it needs the prefix in hand."""
+    y[:, :] = I.cumsum(w[:], axis=0)[:, None] * x[:, :] - I.reduce.sum(x[:, :], axis=1, keepdims=True)
+
+
 class Case(NamedTuple):
     """A kernel, extents to run it at, and what it is compiled with; the class bounds the extents in `bound`.
     Results are `within` a tolerance, if it is not that of their dtype."""
@@ -242,6 +257,12 @@ CASES = {
     "picked": Case(picked, {"M": 3, "N": 70}),
     "compacted": Case(compacted, {"M": 3, "N": 40}, "strict"),
     "looked_up": Case(looked_up, {"M": 3, "N": 40, "K": 12}, "strict"),
+    "three_axes": Case(three_axes, {"M": 2, "A": 5, "B": 9, "C": 20}, "strict"),
+    "three_axes short": Case(three_axes, {"M": 1, "A": 33, "B": 36, "C": 40}, "strict", ("A", "B", "C")),
+    "stepped": Case(stepped, {"A": 40, "B": 20}, "strict"),
+    "reduced": Case(reduced, {"M": 2, "N": 20}, "strict"),
+    "guarded": Case(guarded, {"M": 3, "N": 40}, "strict"),
+    "cut": Case(cut, {"T": 40, "N": 3, "G": 3, "G + 1": 4}),
     "jagged": Case(jagged, {"T": 40, "N": 3, "G": 3, "G + 1": 4}),
 }
 
