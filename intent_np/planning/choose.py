@@ -104,6 +104,8 @@ def decide(
             search = Search(s, frame.number, left)
             found += _frame(search, frame, processors, POLICIES[policy])
             left -= search.evaluations
+    if not found and s.frames and not s.graph.roots:
+        raise Unserved("no loops can stand in each other as its values need")
     if not found:
         raise Unserved("no fragment of it fits an instance")
     found.sort(key=_order)

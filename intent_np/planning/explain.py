@@ -17,7 +17,6 @@ from .choose import Alternative, decide
 from .machine import UNITS
 from .problem import Limits, Unserved
 
-
 NOTHING, SHARED = "there is nothing to choose", "instances share its reductions"
 """Why a group is left as it is that no plan could change."""
 

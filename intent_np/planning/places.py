@@ -11,8 +11,9 @@ and a place behind them for what stands in no loop there.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, reduce
 from itertools import count
+from operator import or_
 from typing import Any, NamedTuple
 
 from ..terms.core import find, walk
@@ -232,7 +233,7 @@ def facts(problem: Problem, every: list[Frame], keep: bool) -> Iterator[Fact]:
 
 
 def _axes(path: tuple[Loop, ...]) -> int:
-    return sum(1 << a for a, _ in path)
+    return reduce(or_, (1 << a for a, _ in path), 0)  # some of them more than once
 
 
 def _before(q: Place, p: Place) -> bool:

@@ -186,14 +186,12 @@ class Problem:
             raise Unserved("it asks what an update found")
         if any(True for _ in find(g.effects, Last)):
             raise Unserved("instances share its reductions")
-        if any(u.order != "relaxed" for u in find(g.effects, Update)):
-            raise Unserved("its updates order memory")
 
     def _refuse(self) -> None:
         g = self.group
         for a in self.axes:
-            if a in self.folded and a in self.scanned:
-                raise Unserved("it has a scan along the axis of a fold of slices")
+            if a in self.folded and True in self.scanned.get(a, ()):
+                raise Unserved("it has a reverse scan along the axis of a fold of slices")
             if self.scanned.get(a) == {True, False} and not self.may_be_whole(a):
                 raise Unserved("it has scans in both directions along an axis that no fragment holds")
         if any(counted(t) is not None for t in find(g, Reduce)):

@@ -41,7 +41,7 @@ SORTS = """
 (relation turn (i64 i64 i64))             ; place, looped axes of its frame, how many loops may be over before it
 (relation around (i64 i64))               ; body, the axis of the loop right around its own, as a set
 (relation holds (i64 i64))                ; axis, place: a fragment holds the axis
-(relation steps (i64 i64 i64))            ; axis, place: a loop around it walks the axis; the axes of loops inside of that
+(relation steps (i64 i64 i64))            ; axis, place: a loop around it walks the axis; axes of the loops inside of that
 (relation sees (i64 i64))                 ; leaf, place where it is known
 (relation gets (i64 i64))                 ; load at a computed address, place where it is known
 (relation outside (i64 i64 i64))          ; place in an ordered loop, the last in front of it, the loop as an axis
@@ -120,8 +120,8 @@ PLACES = """
 (rule ((= e (At v p)) (= v (Bin o a b)) (= d (lanes v))) ((union e (XBin o d p (At a p) (At b p)))) :ruleset place)
 (rule ((= e (At v p)) (= v (Tri o c a b)) (= d (lanes v)))
       ((union e (XTri o d p (At c p) (At a p) (At b p)))) :ruleset place)
-; a reduction: over an axis that the fragment holds, or by a loop that may come before the reader; inside of another loop
-; only where it varies along that
+; a reduction: over an axis that the fragment holds, or by a loop that may come before the reader; inside of another
+; loop only where it varies along that
 (rule ((= e (At v p)) (= v (Red o k a)) (= d (lanes a)) (holds k p))
       ((union e (XHold o k d p (At a p)))) :ruleset place)
 (rule ((= e (At v p)) (= v (Scan o k a)) (= d (lanes v)) (holds k p))

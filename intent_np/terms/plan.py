@@ -114,7 +114,7 @@ class Held(Execution):
 
 @term
 class Scanned(Execution):
-    """The scan `by` of operands along its axis: all of which is in a fragment, or which the loop around it walks."""
+    """The scan `by` of operands along its axis: all of which is in a fragment, or which a loop around it walks."""
 
     by: Value
     operands: tuple[Execution, ...]

@@ -73,7 +73,7 @@ def found_place(x: I.In[I.f32, ("M", "N")], free: I.InOut[I.i32, (1,)], y: I.Out
 
 @intent.kernel
 def published(x: I.In[I.f32, ("M", "N")], free: I.InOut[I.i32, (1,)], y: I.Out[I.f32, ("M", "N")]):
-    """An update that orders memory."""
+    """An update that orders memory, which nothing before it passes."""
     for row in I.parallel(I.domain(0, x.shape[0])):
         y[row, :] = x[row, :] - I.reduce.max(x[row, :], axis=0)
         I.atomic.add(free, index=0, value=I.cast(y[row, 0], I.i32) if x.shape[1] > 0 else 0, order="release")

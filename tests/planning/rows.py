@@ -18,7 +18,18 @@ from intent_np.planning.work import Point
 from intent_np.terms.core import Arena
 from intent_np.terms.grouped import GroupedProgram
 
-from .ordered_rows import compacted, cut, guarded, iterated, looked_up, reduced, scattered, staged, weighed_steps
+from .ordered_rows import (
+    compacted,
+    cut,
+    guarded,
+    iterated,
+    looked_up,
+    published,
+    reduced,
+    scattered,
+    staged,
+    weighed_steps,
+)
 
 
 @intent.kernel
@@ -261,6 +272,7 @@ CASES = {
     "three_axes short": Case(three_axes, {"M": 1, "A": 33, "B": 36, "C": 40}, "strict", ("A", "B", "C")),
     "stepped": Case(stepped, {"A": 40, "B": 20}, "strict"),
     "reduced": Case(reduced, {"M": 2, "N": 20}, "strict"),
+    "published": Case(published, {"M": 3, "N": 40}, "strict"),
     "guarded": Case(guarded, {"M": 3, "N": 40}, "strict"),
     "cut": Case(cut, {"T": 40, "N": 3, "G": 3, "G + 1": 4}),
     "jagged": Case(jagged, {"T": 40, "N": 3, "G": 3, "G + 1": 4}),

@@ -49,6 +49,7 @@ def programs(p: Planned, count: int, seed: int = 1) -> list[tuple[Search, Any, P
             parameters = (*p.program.parameters, *made.buffers)
             program = replace(p.program, groups=(made.group,), parameters=parameters)
             out.append((search, point, pick, plan, program))
+    assert out
     return out
 
 

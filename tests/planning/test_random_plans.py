@@ -60,9 +60,10 @@ def extracted(group: Any, permissions: Any, processors: int, chance: random.Rand
         s = saturate(problem, permissions, keep=True)
     except Unserved:
         return None
-    frame = chance.choice([f for f in s.frames if f.number in s.graph.roots])
-    fit = [p for b in points(problem, frame) if (p := Point(s, frame, b, processors)).fits()]
-    if not fit:
+    if not (frames := [f for f in s.frames if f.number in s.graph.roots]):
+        return None
+    frame = chance.choice(frames)
+    if not (fit := [p for b in points(problem, frame) if (p := Point(s, frame, b, processors)).fits()]):
         return None
     point, search = chance.choice(fit), Search(s, frame.number, 10**9)
     search.price(point)

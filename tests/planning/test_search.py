@@ -24,7 +24,7 @@ from intent_np.terms.grouped import GROUPED, Sync
 from intent_np.terms.normal import Axis, Load, Recur, View
 from kernels.losses import fused_linear_cross_entropy
 
-from .ordered_rows import eliminated, found_place, iterated, published, weighed_steps
+from .ordered_rows import eliminated, found_place, iterated, weighed_steps
 from .rows import CASES, both_ways, chain, planned, small_point, softmax
 
 LONG = {"M": 512, "N": 131072}
@@ -162,7 +162,6 @@ def compilation(kernel: Any, **options: Any) -> Compilation:
     ("kernel", "options", "why"),
     [
         (found_place, {}, "it asks what an update found"),
-        (published, {}, "its updates order memory"),
         (eliminated, {}, "it overwrites what other members of an axis read"),
         (softmax, {"limits": {"nodes": 10}}, "it has more than 10 e-nodes"),
         (softmax, {"limits": {"executions": 10}}, "it has more than 10 values at places"),
@@ -177,7 +176,7 @@ def test_a_group_without_a_plan_says_why(kernel: Any, options: dict[str, Any], w
 
 def test_a_limit_is_told_where_the_compiler_decides() -> None:
     """By default nothing is said of groups that no plan could be right for, and of those that are too much is."""
-    assert not compilation(published, policy="auto").remarks
+    assert not compilation(eliminated, policy="auto").remarks
     (remark,) = compilation(softmax, policy="auto", limits={"nodes": 10}).remarks
     assert (remark.code, remark.text.rpartition(": ")[2]) == ("P008", "it has more than 10 e-nodes")
 
