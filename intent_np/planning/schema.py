@@ -41,7 +41,7 @@ SORTS = """
 (relation turn (i64 i64 i64))             ; place, looped axes of its frame, how many loops may be over before it
 (relation around (i64 i64))               ; body, the axis of the loop right around its own, as a set
 (relation holds (i64 i64))                ; axis, place: a fragment holds the axis
-(relation steps (i64 i64 i64))            ; axis, place: a loop around it walks the axis; axes of the loops inside of that
+(relation steps (i64 i64 i64))            ; axis, place, axes inside: a loop around it walks the axis
 (relation sees (i64 i64))                 ; leaf, place where it is known
 (relation gets (i64 i64))                 ; load at a computed address, place where it is known
 (relation outside (i64 i64 i64))          ; place in an ordered loop, the last in front of it, the loop as an axis
