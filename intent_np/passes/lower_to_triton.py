@@ -342,8 +342,8 @@ class _Lowering:
             chosen, otherwise = self.values.hold(chosen, held), self.values.hold(otherwise, held)
         always = self.bind(var, otherwise)
         name: Any = self.values.names[var]
-        if isinstance(otherwise, Name):  # which nothing else may read from here on
-            chosen = rewrite((chosen,), lambda t: name if t is otherwise else t, Name)[0]
+        if not is_literal(otherwise):  # the name holds it now, and nothing else may read it from here on
+            chosen = rewrite((chosen,), lambda t: name if t is otherwise else t)[0]
         branch = IfThen(self.values.lower(value.condition), (Assign(name, chosen),))
         match lines[-1] if lines else None:
             case IfThen(condition, body) if condition is branch.condition and not names(otherwise) & rebound(body):

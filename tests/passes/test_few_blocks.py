@@ -3,6 +3,8 @@
 The one asks in each block; or, where it multiplies matrices, in the blocks at the ends, which a branch tells apart.
 """
 
+import re
+
 import numpy as np
 import pytest
 
@@ -86,6 +88,24 @@ def test_products_are_masked_in_the_blocks_at_the_ends(width, branched, loops):
         wanted = by_reference(banded(width), given)
         for name, found in made(given).items():
             np.testing.assert_array_equal(found, wanted[name], err_msg=f"{name} of {p} x {q}, {made.source}")
+
+
+def test_what_is_masked_is_computed_once_and_not_copied():
+    @intent.kernel
+    def weighed(x: I.In[I.f16, ("P", 16)], z: I.In[I.f16, ("Q", 16)], y: I.Out[I.f32, ("P",)]):
+        M, N = I.domain(0, x.shape[0]), I.domain(0, z.shape[0])
+        row, column = I.indices(M)[:, None], I.indices(N)[None, :]
+        seen = (column <= row) & (row < column + 40)
+        product = I.mask(I.matmul(x[M, :], z[N, :], transpose_rhs=True, acc_dtype=I.f32), seen, 0)
+        y[M] = I.reduce.sum(I.mask(I.tanh(product) + product, seen, 0), axis=1)
+
+    made = printed(weighed, **SIZES)
+    assert made.source.count("tanh(") == 1, made.source
+    bound = dict(re.findall(r"^ +(\w+) = (.+)$", made.source, re.MULTILINE))
+    copies = [name for name, value in bound.items() if value in bound]
+    assert copies == [], made.source
+    given = {n: a for n, a in of_a_band(70, 70).items() if n != "top"}
+    np.testing.assert_allclose(made(given)["y"], by_reference(weighed, given)["y"], rtol=1e-5, atol=1e-5)
 
 
 def test_a_masked_operand_of_a_product_has_loops_of_its_own():
