@@ -110,6 +110,7 @@ class Problem:
 
     def __init__(self, group: Group, sizes: Mapping[str, int], limits: Limits) -> None:
         self.group, self.limits = group, limits
+        self.combining: dict[tuple[str, int, bool], float] = {}  # what combining two members takes, once it was asked
         self.axes: list[Axis] = axes(group.effects)
         self.bit: dict[Any, int] = {a: i for i, a in enumerate(self.axes)}
         self.is_open = not all(a in group.workset for a in self.axes)

@@ -173,7 +173,12 @@ class Point:
         from constant components (how many there are) is computed when it is compiled."""
         if combine in self.costs["issue"]:
             return self.issue(combine)
-        by = self.s.combines[combine, axis]
+        known, key = self.s.problem.combining, (combine, axis, whole)
+        if key not in known:  # the same at every point
+            known[key] = self._combining(self.s.combines[combine, axis], whole)
+        return known[key]
+
+    def _combining(self, by: Any, whole: bool) -> float:
         bodies = by.combine.bodies
         known = {i for i, t in enumerate(by.values) if isinstance(t, Const)} if whole else set()
         while lost := {i for i in known if not _follows(bodies[i], known)}:
