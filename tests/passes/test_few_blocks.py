@@ -101,8 +101,8 @@ def test_what_is_masked_is_computed_once_and_not_copied():
 
     made = printed(weighed, **SIZES)
     assert made.source.count("tanh(") == 1, made.source
-    bound = dict(re.findall(r"^ +(\w+) = (.+)$", made.source, re.MULTILINE))
-    copies = [name for name, value in bound.items() if value in bound]
+    bound = re.findall(r"^ +(\w+) = (.+)$", made.source, re.MULTILINE)
+    copies = [name for name, value in bound if value in dict(bound)]
     assert copies == [], made.source
     given = {n: a for n, a in of_a_band(70, 70).items() if n != "top"}
     np.testing.assert_allclose(made(given)["y"], by_reference(weighed, given)["y"], rtol=1e-5, atol=1e-5)
