@@ -10,7 +10,7 @@ Used by `lower_to_triton`, since barriers are the provider's.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import Any
 
 from ..rules.simplify import substitute
@@ -69,10 +69,13 @@ class _Search:
                 case If():
                     self.names(s.body)
 
-    def block(self, body: Iterable[Any], pending: set[Any]) -> None:
-        """Walk statements in order; `pending` holds the accesses that no barrier has closed, and is updated."""
-        apart: set[Any] = set()  # what the loops over the range up to here did to its elements
+    def block(self, body: Iterable[Any], pending: set[Any], elsewhere: Set[Any] = frozenset()) -> None:
+        """Walk statements in order; `pending` holds the accesses that no barrier has closed, and is updated.  Those
+        `elsewhere` are of other members of an axis than these statements are performed for."""
+        apart: Set[Any] = frozenset()  # what the loops over the range up to here did,
+        latest: Set[Any] = frozenset()  # and the one in front
         ends: tuple[Any, Any] = None, None
+        way = ""
         for s in body:
             if isinstance(s, Sync):
                 pending.clear()
@@ -80,35 +83,39 @@ class _Search:
                 continue
             inner = s.body if isinstance(s, (For, While, If)) else ()
             if isinstance(s, For):
-                if s.lo is not ends[1] and s.hi is not ends[0]:
-                    apart = set()
-                ends = s.lo, s.hi
+                on = "up" if s.lo is ends[1] else "down" if s.hi is ends[0] else ""
+                apart = frozenset() if not on else latest if way and on != way else apart
+                ends, way = (s.lo, s.hi), on
             elif not isinstance(s, Let):
-                apart, ends = set(), (None, None)
+                apart, ends, way = frozenset(), (None, None), ""
+            latest = frozenset()
             for _ in range(2 if isinstance(s, (For, While)) else 1):  # twice, for what an iteration leaves to the next
-                inside = pending - apart
-                self.block(inner, inside)
+                inside = set(pending)
+                self.block(inner, inside, elsewhere | apart | latest)
                 new = inside - pending
                 pending |= inside
-                apart = apart | {a for a in new if isinstance(s, For) and self._varies(a, s)}
+                latest |= {a for a in new if isinstance(s, For) and self._varies(a, s)}
+            apart |= latest
             pending.update(find([p for p in s.children() if p not in inner], Load))
             s = s.update if isinstance(s, Fetch) else s
             if isinstance(s, (Store, Update)):
-                if any(self._conflict(a, s) for a in pending):
+                if any(self._conflict(a, s, elsewhere) for a in pending):
                     self.found.add(s)
                     pending.clear()
                     pending.update(find(s, Load))
                 pending.add(s)
 
-    def _conflict(self, a: Any, s: Store | Update) -> bool:
+    def _conflict(self, a: Any, s: Store | Update, elsewhere: Set[Any]) -> bool:
         """Whether a thread may touch an element by `a` that another one stores to by `s`, in the wrong order."""
         if isinstance(a, Update) and isinstance(s, Update):
             return False  # indivisible, and others have a sync between them
         if a is s or s.view.name not in a.view.names and a.view.name not in s.view.names:
             return False
+        same = isinstance(s, Store) and self._place(a) == self._place(s)
+        if same and a in elsewhere:
+            return False  # other members have other elements: a store has none twice
         # lanes of one place are one thread's; a single element is everybody's
-        own = isinstance(a, Load) and isinstance(s, Store) and any(i.lanes for i in s.index)
-        if own and self._place(a) == self._place(s):
+        if same and isinstance(a, Load) and any(i.lanes for i in s.index):
             return a not in self._behind(s)
         return True
 

@@ -156,9 +156,21 @@ def _own(a: tuple[Value, ...], b: tuple[Value, ...]) -> frozenset[Any] | None:
 
 def injective(x: Value) -> Iterator[Axis]:
     """The axis whose coordinate, times and plus constants, `x` is."""
+    yield from (a for a in _told(x) if isinstance(a, Axis))
+
+
+def _told(x: Value) -> Iterator[Any]:
+    """The axis, or the slice of one, whose members `x` tells apart."""
     varying = [k for k in affine(x) if k is not None and k.lanes]
-    if len(varying) == 1 and isinstance(varying[0], Coord) and isinstance(varying[0].axis, Axis):
+    if len(varying) == 1 and isinstance(varying[0], Coord):
         yield varying[0].axis
+
+
+def of_one_member(s: Any, t: Any, axes: Iterable[Any]) -> bool:
+    """Whether two accesses of one view meet only where the members of all these axes (or slices) are the same: a
+    coordinate that both have tells them apart."""
+    told = {a for x, y in zip(s.index, t.index, strict=True) if x is y for a in _told(x)}
+    return told.issuperset(axes)
 
 
 def disjoint(s: Any, t: Any) -> bool:

@@ -65,9 +65,9 @@ class Effects(Values):
                 continue
             earlier: set[Any] = set()  # the names of what effects that are not ready may change
             blocked: Any = None
-            # what stands behind an ordered loop may need its results
+            # what stands behind an ordered loop may need its results; one that changes nothing is always ready itself
             first = isinstance(rest[0], (Recur, Last))
-            for e in rest[:1] if first else takewhile(lambda e: not isinstance(e, (Sync, Recur, Last)), rest):
+            for e in rest[:1] if first else takewhile(self._movable, rest):
                 # an ordered loop reads what was there before it, of what it stores itself, before it begins
                 own = isinstance(e, Recur)
                 old = self._read_later(e, reads, rest if own else [x for x in rest if x is not e], values)
@@ -85,6 +85,10 @@ class Effects(Values):
                 self.loop(t) if isinstance(t, Loop) else self.emit(t)
             self.effect(e)
             rest.remove(e)
+
+    def _movable(self, e: Any) -> bool:
+        """Whether an effect may be performed ahead of what stands in front of it."""
+        return not isinstance(e, (Sync, Recur, Last)) or isinstance(e, Recur) and not self._changing(e)
 
     def _replaced(self, loop: Any, changed: set[str]) -> Load:
         """What a loop reads of these views, and would find changed: what may be another array, or what the launch found
@@ -108,7 +112,7 @@ class Effects(Values):
         if not views:
             return {}
         here = self.scope.slices()
-        if replaced := {t: False for t in overtaken(e, lambda s, t: apart_now(s, t, here)) if t.view.names & views}:
+        if replaced := {t: False for t in overtaken(e, here) if t.view.names & views}:
             return replaced
         before = {*self._loops_before(e), *([e.loop] if isinstance(e, Perform) else ())}
         done = lambda loop: loop in before or loop in self.home(loop).done  # noqa: E731
@@ -118,7 +122,8 @@ class Effects(Values):
             reads[name] = [t for t in reads.get(name, ()) if t.needs or t not in self.root.done]
         if not any(seen_by(self.phase, t) and meets(t) for name in views for t in reads[name]):
             return {}
-        return read_later((*others, *values), views, here, done, self.phase, meets)
+        known = lambda t: t in self.home(t).done  # noqa: E731
+        return read_later((*others, *values), views, here, done, self.phase, meets, known)
 
     def _changing(self, e: Any) -> list[Any]:
         """The stores and updates that an effect still performs: not those of loops whose results it only reads."""

@@ -5,7 +5,7 @@ Used by `emit`; nothing here makes a statement.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable
 from typing import Any
 
 from ..rules.affine import affine
@@ -15,10 +15,10 @@ from ..terms.gpu import Var
 from ..terms.grouped import Sync
 from ..terms.index import Const, Extent, Param, Physical, Stride, Value, is_op
 from ..terms.invariant import invariant_loops
-from ..terms.normal import Combine, Coord, Load, Store, Turn, Update, View
+from ..terms.normal import Combine, Coord, Final, Load, Store, Turn, Update, View
 from ..terms.ordered import loads
 from ..terms.updates import Found
-from .dependences import changing
+from .dependences import apart_now, changing, of_one_member
 
 LEAVES = (Const, Extent, Param, Stride, Physical, Var, View, Combine)
 
@@ -97,21 +97,33 @@ def writes(*effects: Any) -> set[str]:
     return {s.view.name for s in changing(*effects)}
 
 
-def overtaken(effect: Any, apart: Callable[[Any, Load], bool]) -> list[Load]:
-    """Loads in the loops of an effect of what earlier blocks change elsewhere in them, unless the two are `apart`;
+def overtaken(effect: Any, here: Container[Any]) -> list[Load]:
+    """Loads in the loops of an effect of what earlier blocks change elsewhere in them, where the loops `here` are open;
     loops that are performed ahead of the effect read what was there, and change it before."""
     if not isinstance(effect, Perform):
         return []
     inside, looped = _without(effect, set(invariant_loops(effect.loop))), _looped(effect)
     read = [t for t in loads(effect) if t.needs & looped and t in inside]
-    changed = [s for s in changing(effect) if s in inside]
-    meets = lambda s, t: s.view is t.view and not (s.index == t.index and told_apart(s)) and not apart(s, t)  # noqa: E731
-    return [t for t in read if any(meets(s, t) for s in changed)]
+    views = {t.view for t in read}
+    changed = {s: _around(effect, s) for s in changing(effect) if s.view in views and s in inside}
+    return [t for t in read if any(crosses(s, t, own, here) for s, own in changed.items())]
+
+
+def crosses(s: Store | Update, t: Load, slices: Iterable[Any], here: Container[Any]) -> bool:
+    """Whether a load may be of what a statement changes in other blocks of the loops over `slices` that perform it."""
+    if s.view is not t.view or s.index == t.index and told_apart(s):
+        return False
+    return not of_one_member(s, t, slices) and not apart_now(s, t, here)  # type: ignore[arg-type]
 
 
 def _looped(effect: Perform) -> frozenset[Any]:
     """The slices whose loops an effect is."""
     return frozenset((effect.loop.slice,)).union(*(frozenset((t.slice,)) for t in find(effect, Loop)))
+
+
+def _around(effect: Perform, s: Store | Update) -> set[Any]:
+    """The slices whose loops perform a statement again and again."""
+    return {t.slice for t in find(effect, Loop) if s in changing(t)}
 
 
 def told_apart(s: Store | Update) -> bool:
@@ -147,11 +159,13 @@ def read_later(
     done: Callable[[Loop], bool],
     phase: int,
     meets: Callable[[Load], bool],
+    known: Callable[[Final], bool],
 ) -> dict[Any, bool]:
     """The loads and loops below `others` that must not see what is to be stored into `views` behind the sync `phase`,
-    and whether they can be computed where the slices `here` are open; what it does not meet sees the same."""
+    and whether they can be computed where the slices `here` are open, and the results of these ordered loops `known`;
+    what it does not meet sees the same."""
     old = lambda t: bool(t.view.names & views) and seen_by(phase, t) and meets(t)  # noqa: E731
-    waits = lambda t: any(s.number > phase for s in find(t, Sync))  # noqa: E731
+    waits = lambda t: any(s.number > phase for s in find(t, Sync)) or not all(map(known, find(t, Final)))  # noqa: E731
     found: dict[Any, bool] = {}
     seen: set[Any] = set()
     stack = [(t, here) for t in reversed(others)]

@@ -28,6 +28,7 @@ from ..terms.updates import Found, Update
 from .base import nanopass
 from .dependences import changing
 from .lower_regions import refused
+from .scopes import crosses
 
 
 @nanopass(BLOCKED, BLOCKED, needed="makes the loops that the passes behind it read")
@@ -95,7 +96,8 @@ def _levels(terms: list[Any], phase: dict[Any, int], needs: dict[Any, frozenset[
     """How many loops wait for each other up to each term.
 
     A traversal that stores where others read what was there, or where earlier ones store, comes in their loop or later;
-    one whose updates others ask what they found comes in one loop with all of these.
+    later if other blocks of theirs read it.  One whose updates others ask what they found comes in one loop with all of
+    these.
     """
     loops = [t for t in terms if isinstance(t, (Fold, Traverse))]
     reads = {t: _names(t, Load) for t in loops}
@@ -109,6 +111,8 @@ def _levels(terms: list[Any], phase: dict[Any, int], needs: dict[Any, frozenset[
             if writes[t] and needs.get(r, r.needs) == needs.get(t, t.needs) and j != i and phase[r] <= phase[t]
         )
         waits[t] = [r for j, r in others if writes[t] & reads[r] or j < i and writes[t] & changes[r]]
+    replaced = lambda t, r: t.slice is r.slice and replaces(t, r, needs.get(t, t.needs))  # noqa: E731
+    behind = {t: [r for r in rs if replaced(t, r)] for t, rs in waits.items()}
     performs = {u: t for t in loops for u in changing(t) if isinstance(u, Update)}
     asked: dict[Any, set[Any]] = {}
     for t in loops:
@@ -117,15 +121,39 @@ def _levels(terms: list[Any], phase: dict[Any, int], needs: dict[Any, frozenset[
             if by is not t and by.slice is t.slice:
                 asked.setdefault(by, set()).add(t)
                 asked.setdefault(t, set()).add(by)
+    behind = {t: [r for r in rs if not _waits_for(r, t, waits, asked)] for t, rs in behind.items()}
     level: dict[Any, int] = {}
     while True:
         new: dict[Any, int] = {}
         for t in terms:
             below = max((new.get(c, 0) for c in t.parts), default=0)
-            new[t] = max(below + (t in waits), *(level.get(r, 0) for r in (*waits.get(t, ()), *asked.get(t, ()))), 0)
+            beside = [level.get(r, 0) for r in (*waits.get(t, ()), *asked.get(t, ()))]
+            new[t] = max(below + (t in waits), *beside, *(level.get(r, 0) + 1 for r in behind.get(t, ())), 0)
         if new == level:
             return level
         level = new
+
+
+def replaces(t: Traverse, r: Any, here: Any) -> bool:
+    """Whether other blocks of a traversal store what a block of the loop `r` reads; `here` are the loops around."""
+    slices = {r.slice, *(x.slice for x in find(r, (Fold, Traverse)))}  # type: ignore[attr-defined]
+    read = [x for x in loads(r) if x.needs & slices]
+    around: dict[Any, set[Any]] = {}
+    for x in find(t, Traverse):
+        for s in changing(x):
+            around.setdefault(s, set()).add(x.slice)
+    return any(crosses(s, x, own, here) for s, own in around.items() for x in read)
+
+
+def _waits_for(t: Any, other: Any, *waits: dict[Any, Any]) -> bool:
+    """Whether a loop waits for another one, or is in one that does."""
+    seen, stack = {t}, [t]
+    while stack:
+        r = stack.pop()
+        new = {x for w in waits for x in w.get(r, ())} | {x for x in find(r, (Fold, Traverse)) if x in waits[0]}
+        stack += new - seen
+        seen |= new
+    return other in seen
 
 
 def _names(t: Any, kind: type[Load | Store]) -> set[str]:

@@ -31,12 +31,20 @@ def synced(effects: Sequence[Any]) -> tuple[Any, ...]:
     return _Syncs(tuple(effects)).inserted()
 
 
-class _Body:
-    """A list of effects: those of the program, or of the loop whose iterations are `turn`."""
+def laid_out(effects: Sequence[Any]) -> tuple[list[Body], dict[Any, tuple[Body, int]]]:
+    """The lists of effects, with the places of the syncs in each, and where each effect stands."""
+    syncs = _Syncs(tuple(effects))
+    syncs.number(None)
+    return list(syncs.bodies.values()), syncs.place
 
-    def __init__(self, effects: tuple[Any, ...], loop: Recur | None) -> None:
+
+class Body:
+    """A list of effects: those of the program, or of the loop whose iterations are `turn`, inside of others."""
+
+    def __init__(self, effects: tuple[Any, ...], loop: Recur | None, around: frozenset[Turn] = frozenset()) -> None:
         self.effects, self.loop = effects, loop
         self.turn = loop.turn if loop else None
+        self.turns = around | {loop.turn} if loop else around
         self.stores = [changing(e) for e in effects]
         self.storing: dict[Any, list[int]] = {}  # where each view is stored into
         for i, stores in enumerate(self.stores):
@@ -71,27 +79,27 @@ class _Body:
 
 class _Syncs:
     def __init__(self, effects: tuple[Any, ...]) -> None:
-        self.bodies: dict[Recur | None, _Body] = {}
-        self.place: dict[Any, tuple[_Body, int]] = {}  # where each effect stands; what is before the first stands at -1
+        self.bodies: dict[Recur | None, Body] = {}
+        self.place: dict[Any, tuple[Body, int]] = {}  # where each effect stands; what is before the first stands at -1
         self.asked_last: set[Recur] = set()  # loops whose condition reads what an iteration stored
         self._lay_out(effects, None)
         self._need(effects, None, {})
         self.numbers = 0
         self.done = Rewritten()
 
-    def _lay_out(self, effects: tuple[Any, ...], loop: Recur | None) -> None:
-        body = self.bodies[loop] = _Body(effects, loop)
+    def _lay_out(self, effects: tuple[Any, ...], loop: Recur | None, around: frozenset[Turn] = frozenset()) -> None:
+        body = self.bodies[loop] = Body(effects, loop, around)
         body.between_stores()
         if loop is not None:
             self.place[Begin(loop.turn)] = body, -1
         for i, e in enumerate(effects):
             self.place[e] = body, i
             if isinstance(e, Recur):
-                self._lay_out(e.effects, e)
+                self._lay_out(e.effects, e, body.turns)
 
     # ---- what loads need
 
-    def _need(self, effects: tuple[Any, ...], loop: Recur | None, path: dict[_Body, int]) -> None:
+    def _need(self, effects: tuple[Any, ...], loop: Recur | None, path: dict[Body, int]) -> None:
         """Add what the loads of these effects need; `path` says where the loops around them stand."""
         body = self.bodies[loop]
         for i, e in enumerate(effects):
@@ -106,7 +114,7 @@ class _Syncs:
         if loop is not None:
             self._loads(loop.yields, {**path, body: len(effects)})
 
-    def _loads(self, roots: tuple[Any, ...], path: dict[_Body, int], asking: Recur | None = None) -> None:
+    def _loads(self, roots: tuple[Any, ...], path: dict[Body, int], asking: Recur | None = None) -> None:
         for t in loads(*roots):
             if t.after is not None:
                 body, after = self.place[t.after]
@@ -122,10 +130,10 @@ class _Syncs:
 
     def inserted(self) -> tuple[Any, ...]:
         """The effects of the program with the syncs."""
-        self._number(None)
+        self.number(None)
         return self._rebuilt(None)
 
-    def _number(self, loop: Recur | None) -> None:
+    def number(self, loop: Recur | None) -> None:
         """Give the syncs of a body, and of the loops in it, numbers in order."""
         body = self.bodies[loop]
         cuts = {*_cuts(body.needed), *((len(body.effects),) if loop in self.asked_last else ())}
@@ -135,7 +143,7 @@ class _Syncs:
                 self.numbers += 1
                 body.syncs[i] = Sync(self.numbers, body.turn)
             if isinstance(e, Recur):
-                self._number(e)
+                self.number(e)
 
     def _rebuilt(self, loop: Recur | None) -> tuple[Any, ...]:
         body = self.bodies[loop]

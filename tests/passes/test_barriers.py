@@ -53,6 +53,13 @@ def overwritten(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
     y[points] = x[points] + 1.0
 
 
+@intent.kernel
+def turned(x: I.InOut[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
+    for _ in range(3):
+        y[:] = I.flip(x[:])
+        x[:] = 1.0
+
+
 @pytest.mark.parametrize(
     ("kernel", "behind"),
     [
@@ -60,6 +67,7 @@ def overwritten(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
         (exchanged, ["store(x"]),  # what comes from y does not wait for x; the barrier orders the store to y as well
         (flagged, ["store(y"]),  # x may be y
         (overwritten, ["store(y"]),  # the second store is the last
+        (turned, ["# whole", "store(x", "store(x"]),  # other blocks read what the same range of another loop stores
         (doubled, []),
         (centered, []),
         (softmax, []),

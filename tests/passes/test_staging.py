@@ -51,6 +51,74 @@ def divided(x: I.InOut[I.f32, ("M", "N")]):
     x[:, :] = x[:, :] - I.reduce.max(x[:, :], axis=1, keepdims=True)
 
 
+@intent.kernel
+def sent_on(x: I.In[I.i32, ("T", "N")], z: I.InOut[I.i32, ("N",)]):
+    for t in I.domain(0, x.shape[0]):
+        z[I.assume_unique(I.assume_in_bounds(I.cast(z[:], I.index), z))] = x[t, :]
+
+
+@intent.kernel
+def where_others_are(x: I.In[I.i32, ("T", "N")], z: I.InOut[I.i32, ("N",)]):
+    for t in I.domain(0, x.shape[0]):
+        places = I.indices(I.domain(0, x.shape[1]))
+        I.scatter_unique(z, index=places, value=x[t, :] + I.flip(z[:]), valid=I.flip(z[:]) > 3)
+
+
+@intent.kernel
+def rows_of_their_own(x: I.In[I.i32, ("T", "K")], z: I.InOut[I.i32, ("N", 8)], y: I.Out[I.i32, ("N",)]):
+    for n in I.parallel(I.domain(0, z.shape[0])):
+        at, found = I.cast(n, I.i32), I.cast(0, I.i32)
+        for t in I.domain(0, x.shape[0]):
+            found = z[n, I.cast(at, I.index) % 8]
+            z[n, I.cast(found, I.index) % 8] = found + 3
+            at = found + I.reduce.max(x[t, :], axis=0)
+        y[n] = found
+
+
+@intent.kernel
+def put_by(x: I.In[I.f32, ("N",)], b: I.InOut[I.f32, ("N",)], y: I.InOut[I.f32, ("N",)]):
+    for _ in range(3):
+        old = I.flip(b[:])
+        b[:] = x[:] + 1.0
+        y[:] = old
+
+
+@intent.kernel
+def old_and_new(x: I.In[I.f32, ("N",)], b: I.InOut[I.f32, ("N",)], y: I.InOut[I.f32, ("N",)]):
+    for _ in range(3):
+        old = I.flip(b[:])
+        b[:] = I.flip(b[:]) + x[:]
+        y[:] = old + I.flip(b[:])
+
+
+@intent.kernel
+def exchanged_in_turn(x: I.InOut[I.f32, ("N",)], y: I.InOut[I.f32, ("N",)]):
+    for _ in range(3):
+        old = I.flip(x[:])
+        x[:] = I.flip(y[:])
+        y[:] = old
+
+
+@intent.kernel
+def sum_of_both(b: I.InOut[I.i32, ("N",)], y: I.InOut[I.i32, (3,)]):
+    for t in range(3):
+        old = b[:]
+        b[:] = I.flip(old) + 1
+        y[t] = I.reduce.max(old * I.flip(b[:]))
+
+
+@intent.kernel
+def loop_over_old(b: I.InOut[I.i32, ("N",)], y: I.InOut[I.i32, (3,)]):
+    N = b.shape[0]
+    for t in range(3):
+        old = b[:]
+        b[:] = I.flip(old) + 1
+        s = I.cast(0, I.i32)
+        for i in I.domain(0, N):
+            s = s * 3 + old[i] - b[i]
+        y[t] = s
+
+
 EDGES = RNG.integers(0, 9, 60).astype(np.int32)
 KERNELS: dict[Any, tuple[dict[str, Any], list[str]]] = {
     chosen_rows: ({"x": few(6, 50), "rows": np.int32([3, 3, 0, 1, 5, 2])}, ["x_new"]),
@@ -63,6 +131,23 @@ KERNELS: dict[Any, tuple[dict[str, Any], list[str]]] = {
     long_stencil: ({"x": few(70), "T": 3}, ["x_new"]),
     long_spreading: ({"at": EDGES, "label": np.int32([40, 7, 99, 3, 16, 0, 5, 61, 8]), "T": 2}, ["label_new"]),
     divided: ({"x": few(5, 70)}, []),
+    sent_on: (
+        {
+            "x": np.stack([RNG.permutation(50) for _ in range(3)]).astype(np.int32),
+            "z": RNG.permutation(50).astype(np.int32),
+        },
+        ["z_new"],
+    ),
+    where_others_are: ({"x": few(3, 50).astype(np.int32), "z": EDGES[:50]}, ["z_new"]),
+    put_by: ({"x": few(50), "b": few(50), "y": few(50)}, []),
+    old_and_new: ({"x": few(50), "b": few(50), "y": few(50)}, ["b_before"]),
+    exchanged_in_turn: ({"x": few(50), "y": few(50)}, ["x_before"]),
+    sum_of_both: ({"b": EDGES[:50], "y": np.zeros(3, np.int32)}, ["b_before", "b_new"]),
+    loop_over_old: ({"b": EDGES[:50], "y": np.zeros(3, np.int32)}, ["b_before", "b_new"]),
+    rows_of_their_own: (
+        {"x": few(4, 40).astype(np.int32), "z": few(50, 8).astype(np.int32), "y": np.zeros(50, np.int32)},
+        ["at", "state", "at_next", "state_next"],
+    ),
 }
 
 
