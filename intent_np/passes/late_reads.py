@@ -39,42 +39,50 @@ def late_reads(program: Program) -> list[Load]:
     group: dict[Any, int] = {}
     sliced: frozenset[Any] = frozenset()
     found: dict[Any, None] = {}
-    if not any(_replaced(b, place) for b in bodies):
+    if not any(True for b in bodies for _ in _replaced(b, place)):
         return []
     for i, g in enumerate(groups(program.effects)):
         group |= {key(s): i for s in changing(*g.effects)}
         sliced |= {a for a, f in fragments(g, {}, set()).items() if isinstance(f, Slice)}
     for body in bodies:
         for j, t, k in _replaced(body, place):
-            one = (
-                body.loop is not None
-                or len({group.get(key(s)) for s in changing(body.effects[k], body.effects[j])}) == 1
-            )
-            if one and not _movable(body, k, j) and t in _stuck(body, k, j, sliced, place):
+            both = changing(body.effects[k], *body.effects[j : j + 1])
+            together = body.loop is not None or len({group.get(key(s)) for s in both}) == 1
+            if together and not _movable(body, k, j) and t in _stuck(body, k, j, sliced, place):
                 found[t] = None
     return list(found)
 
 
+def _roots(body: Body, j: int) -> tuple[Any, ...]:
+    """What stands at a place: an effect, or behind the last one what states become."""
+    if j < len(body.effects):
+        return (body.effects[j],)
+    return body.loop.yields if body.loop is not None else ()
+
+
 def _replaced(body: Body, place: dict[Any, Any]) -> Iterator[tuple[int, Load, int]]:
-    """An effect, a load in it, and the first effect that has replaced by then what it reads."""
-    for j, e in enumerate(body.effects):
-        end = j + isinstance(e, Recur)
-        for t in evaluated(e):
+    """Where a load stands, and the first effect that has replaced by then what it reads."""
+    for j in range(len(body.effects) + 1):
+        roots = _roots(body, j)
+        end = j + any(isinstance(e, Recur) for e in roots)
+        for t in evaluated(*roots):
             if not isinstance(t, Load) or t.after is None or place[t.after][0] is not body:
                 continue
             k = body.overwritten(t.view, place[t.after][1])
-            while k < end and all(
-                s.view is not t.view or apart_now(s, t, body.turns) for s in changing(body.effects[k])
-            ):
+            while k < end and all(_apart(s, t, body) for s in changing(body.effects[k])):
                 k = body.overwritten(t.view, k)
             if k < end:
                 yield j, t, k
 
 
+def _apart(s: Any, t: Load, body: Body) -> bool:
+    return s.view is not t.view or apart_now(s, t, body.turns)
+
+
 def _movable(body: Body, k: int, j: int) -> bool:
     """Whether an effect may be performed in front of an earlier one: it waits for nothing, and nothing waits for it."""
-    e = body.effects[j]
-    if isinstance(e, Recur) or any(k < cut <= j for cut in body.cuts):
+    (e,) = _roots(body, j) if j < len(body.effects) else (None,)
+    if e is None or isinstance(e, Recur) or any(k < cut <= j for cut in body.cuts):
         return False
     changed = {s.view for s in changing(e)}
     between = evaluated(*body.effects[k:j])
@@ -82,9 +90,14 @@ def _movable(body: Body, k: int, j: int) -> bool:
 
 
 def _stuck(body: Body, k: int, j: int, sliced: frozenset[Any], place: dict[Any, Any]) -> set[Load]:
-    """The loads of an effect that are made where it stands, or in a loop there: others come in front of effect `k`."""
+    """The loads at a place that are made there, or in a loop there: others come in front of effect `k`."""
+    ends = {e.turn: i for i, e in enumerate(body.effects) if isinstance(e, Recur)}
 
     def waits(t: Any) -> bool:
+        if isinstance(t, Final):
+            return ends.get(t.turn, -1) >= k
+        if isinstance(t, Found):
+            return place[t.update][0] is body and place[t.update][1] >= k
         if not isinstance(t, Load) or t.after is None or place[t.after][0] is not body:
             return False
         at = bisect_right(body.cuts, place[t.after][1])
@@ -93,11 +106,11 @@ def _stuck(body: Body, k: int, j: int, sliced: frozenset[Any], place: dict[Any, 
     def early(t: Any) -> bool:
         """Whether a value is computed ahead: a fragment or a scalar by itself, or by a loop of its own."""
         own = not t.lanes & sliced and all(n in body.turns for n in t.needs)
-        return own and (isinstance(t, Load) or not any(map(waits, evaluated(t))))
+        return own and not any(map(waits, evaluated(t)))
 
     found: set[Load] = set()
     seen: set[Any] = set()
-    stack: list[Any] = [body.effects[j]]
+    stack: list[Any] = list(_roots(body, j))
     while stack:
         t = stack.pop()
         if t in seen or isinstance(t, (Load, *STRUCTURED)) and early(t):
