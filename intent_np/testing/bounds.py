@@ -212,8 +212,11 @@ class _Bounded(Tensors):
         first = result[0] if isinstance(result, tuple) else result
         if not any(map(self.doubtful, known)) and not (isinstance(v, REORDERED) and first.dtype.kind not in "biu"):
             return None
-        form = FORMATS.get(element_type(first), FORMATS["f64"])
-        return Approx(np.asarray(widen(first), np.float64), np.full(first.shape, np.inf), form)
+        if isinstance(result, tuple):
+            for x in result:
+                self.hold(x, _unknown(x))
+            return None
+        return _unknown(result)
 
     def _found(self, v: Value, s: Scope | None) -> Result | None:
         while s is not None:
@@ -378,6 +381,11 @@ class _BoundedRun(Run):
             found = Approx(memory.value, np.where(self.bounded.lost, np.inf, memory.error), FORMATS[dtype]).expected()
             return Expected(found.value, found.bound)
         return Expected(widen(array), np.where(self.bounded.lost, np.inf, memory.error))
+
+
+def _unknown(array: Array) -> Approx:
+    form = FORMATS.get(element_type(array), FORMATS["f64"])
+    return Approx(np.asarray(widen(array), np.float64), np.full(array.shape, np.inf), form)
 
 
 def _dtype(v: Value) -> DType:

@@ -17,10 +17,11 @@ from .generator.kernels import Config, random_kernel
 from .generator.monoids import BASES, COMPOSED
 from .generator.pointwise import FORMS
 from .generator.statements import STATEMENTS
+from .generator.states import STATES
 from .generator.values import VALUES
 
-CONSTRUCTS = (*VALUES, *STATEMENTS, *ALGEBRA, *FORMS, *(f"monoid {n}" for n in (*BASES, *COMPOSED)))
-"""Every production, and each operator and monoid that the table of one of them has."""
+CONSTRUCTS = (*VALUES, *STATEMENTS, *ALGEBRA, *STATES, *FORMS, *(f"monoid {n}" for n in (*BASES, *COMPOSED)))
+"""Every production, each operator and monoid that the table of one of them has, and what loops do with states."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from . import compressed, functions, layout, pointwise, regions, structured, tog
 from .algebra import algebra
 from .choices import Choices, seeded
 from .statements import perform
+from .states import states
 from .wholes import wholes
 from .writer import Block, Extent, Writer, indented
 
@@ -27,6 +28,7 @@ class Config:
     statements:  at most so many at the level of the kernel
     algebra:     so many of a hundred kernels end with operators that meet the same operands again (`algebra.py`)
     wholes:      so many end with what takes a loop or memory where none is written (`wholes.py`)
+    states:      so many end with ordered loops of several states (`states.py`)
     fuel:        how deep values are
     most:        productions of a kernel, after which only what is there already is used
     """
@@ -38,6 +40,7 @@ class Config:
     statements: int = 3
     algebra: int = 60
     wholes: int = 6
+    states: int = 25
     fuel: int = 4
     most: int = 45
 
@@ -79,6 +82,9 @@ def written(choices: Choices, config: Config) -> tuple[str, Counter[str]]:
     if choices.chance(config.wholes):  # last, so that the kernels of other seeds stay what they were
         w.busy = set()
         wholes(body)
+    if choices.chance(config.states):
+        w.busy = set()
+        states(body)
     return text_of(w, body), w.used
 
 
