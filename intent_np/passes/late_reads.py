@@ -65,8 +65,8 @@ def _replaced(body: Body, place: dict[Any, Any]) -> Iterator[tuple[int, Load, in
     for j in range(len(body.effects) + 1):
         roots = _roots(body, j)
         end = j + any(isinstance(e, Recur) for e in roots)
-        for t in evaluated(*roots):
-            if not isinstance(t, Load) or t.after is None or place[t.after][0] is not body:
+        for t in loads(*roots):
+            if t.after is None or place[t.after][0] is not body:
                 continue
             k = body.overwritten(t.view, place[t.after][1])
             while k < end and all(_apart(s, t, body) for s in changing(body.effects[k])):
