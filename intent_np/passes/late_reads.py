@@ -167,9 +167,10 @@ def _copied(t: Load, steady: list[bool], memory: Memory) -> tuple[Store, Load] |
     and along the other dimensions of its view.  None where the host can't know how much that is."""
     valid = t.valid if t.valid is not None and steady[-1] else None
     sure = valid is t.valid
-    kept = [s and (sure or inside(i, e)) for i, e, s in zip(t.index, t.view.shape, steady, strict=False)]
+    whole = lambda i: all(isinstance(a, Axis) for b in i.lanes for a in (b, *b.lanes))  # noqa: E731
+    kept = [s and whole(i) and (sure or inside(i, e)) for i, e, s in zip(t.index, t.view.shape, steady, strict=False)]
     axes = {a for i, k in zip(t.index, kept, strict=True) if k for b in i.lanes for a in (b, *b.lanes)}  # type: ignore[attr-defined]
-    if not all(isinstance(a, Axis) for a in axes) or valid is not None and not valid.lanes <= axes:
+    if valid is not None and not valid.lanes <= axes:
         return None
     shape: list[Value] = []
     at: list[Value] = []
