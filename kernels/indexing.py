@@ -93,7 +93,7 @@ def embedding_backward_oracle(gradient, tokens, weight_gradient, PADDING):
         members = np.concatenate((weight_gradient[v : v + 1], gradient[(tokens == v) & (v != PADDING)]))
         rows.append(A.in_memory(A.total(A.exact(members), axis=0), len(members)))
     none = A.exact(weight_gradient)
-    return {"weight_gradient": A.concatenate(rows, axis=0) if rows else none}
+    return {"weight_gradient": A.concatenated(rows, axis=0) if rows else none}
 
 
 def scatter_max_oracle(value, places, out):
@@ -115,7 +115,7 @@ def csr_spmv_oracle(values, columns, offsets, x):
     """Every stored entry by itself, then each row's sum: an entry that is not stored meets no element of x."""
     products = A.exact(values) * A.exact(x[columns])
     rows = [A.total(products[b:e], axis=0) for b, e in itertools.pairwise(offsets)]
-    return {"y": A.concatenate(rows, axis=0) if rows else A.exact(np.zeros(0))}
+    return {"y": A.concatenated(rows, axis=0) if rows else A.exact(np.zeros(0))}
 
 
 # Arrays

@@ -135,7 +135,7 @@ def mamba_chunk_state_oracle(x, b, step, decay, CHUNK, P, S):
         scaled = (weight[..., None] * A.exact(inputs[:, :, chunk])).to("f16").to("f32")
         states.append(A.matmul(scaled.T, A.exact(b[:, None, chunk]))[:, None])
     empty = np.zeros((len(x), 0, *x.shape[2:], S))
-    return {"states": A.concatenate(states, axis=1) if states else A.exact(empty)}
+    return {"states": A.concatenated(states, axis=1) if states else A.exact(empty)}
 
 
 def mamba_state_passing_oracle(states, decay, first):
@@ -143,7 +143,7 @@ def mamba_state_passing_oracle(states, decay, first):
     for chunk in range(states.shape[1]):
         before.append(state[:, None])
         state = A.exp(A.exact(decay[:, :, chunk, None, None])) * state + A.exact(states[:, chunk])
-    return {"before": A.concatenate(before, axis=1) if before else A.exact(states), "final": state}
+    return {"before": A.concatenated(before, axis=1) if before else A.exact(states), "final": state}
 
 
 def mamba_chunk_scan_oracle(x, b, c, step, decay, before, skip, CHUNK, P, S):
@@ -158,7 +158,7 @@ def mamba_chunk_scan_oracle(x, b, c, step, decay, before, skip, CHUNK, P, S):
         entering = A.matmul(queries, A.exact(before[:, i]).to("f16").to("f32").T)
         direct = A.exact(skip[:, None, None]) * A.exact(inputs[:, :, chunk])
         parts.append(inside + A.exp(so_far)[..., None] * entering + direct)
-    y = A.concatenate(parts, axis=2) if parts else A.exact(inputs)
+    y = A.concatenated(parts, axis=2) if parts else A.exact(inputs)
     return {"y": y.to("f16").swapaxes(1, 2)}
 
 
@@ -170,7 +170,7 @@ def gated_delta_rule_oracle(q, k, v, gate, beta, first, SCALE):
         missing = value - A.matmul(key, state, matrix_unit=False)
         state = A.matmul_add(key.T, A.exact(beta[:, t, :, None, None]) * missing, state)
         out.append((SCALE * A.matmul(query, state, matrix_unit=False))[:, None, :, 0, :])
-    return {"out": A.concatenate(out, axis=1) if out else A.exact(v), "final": state}
+    return {"out": A.concatenated(out, axis=1) if out else A.exact(v), "final": state}
 
 
 # Arrays
