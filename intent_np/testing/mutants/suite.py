@@ -3,7 +3,7 @@
 random 17                 a random kernel, in the launch class of its number
 softmax                   a kernel of a corpus, on small calls, against its own oracle
 rule mod-small 3          a kernel in which the left side of a rule occurs
-written ragged            a kernel that somebody has written for a mutant, in `written.py`
+written ragged            a kernel that somebody has written for a mutant, in `written`
 """
 
 from __future__ import annotations
