@@ -287,6 +287,7 @@ class Compilation:
     # ---- NumPy targets
 
     def host_artifact(self) -> Artifact:
+        """The artifact that NumPy executes, at the level of the target."""
         from .backends.host import executor, level
         from .runtime.host import HostArtifact
 
@@ -305,6 +306,7 @@ class Compilation:
     # ---- GPU targets
 
     def device_artifact(self, classes: Iterable[VariantClass]) -> Artifact:
+        """The artifact of a GPU: the generic variant, and one for each of these classes."""
         from .runtime.device import DeviceArtifact
 
         wanted = [generic_class(self.plan), *classes]

@@ -50,6 +50,7 @@ class Target:
 
     @property
     def is_gpu(self) -> bool:
+        """Whether it runs Triton, and not NumPy."""
         return self.kind == "gpu"
 
     @property

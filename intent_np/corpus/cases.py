@@ -35,6 +35,7 @@ class Entry:
 
     @property
     def title(self) -> str:
+        """MODULE.NAME, which is given once in a corpus."""
         return f"{self.module}.{self.name}"
 
     @property

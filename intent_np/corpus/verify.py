@@ -36,6 +36,7 @@ class Verdict:
     text: str = ""
 
     def as_json(self) -> dict[str, Any]:
+        """The verdict as JSON values."""
         # Infinity is no JSON number; an error without a size is told by the text.
         return {key: str(value) if value == float("inf") else value for key, value in asdict(self).items()}
 

@@ -128,6 +128,7 @@ class Ahead:
         raise NotImplementedError
 
     def program(self) -> Program:
+        """The program with what is put aside in front of what asks for it; the same one where nothing is."""
         effects = self.effects(self.before.effects, None)
         if effects == self.before.effects:
             return self.before
@@ -135,6 +136,7 @@ class Ahead:
         return replace(self.before, parameters=parameters, effects=effects)  # type: ignore[no-any-return]
 
     def effects(self, effects: Iterable[Any], turn: Turn | None) -> tuple[Any, ...]:
+        """These effects of the loop `turn`, or of the program, each behind what is put aside for it."""
         out: list[Any] = []
         for e in effects:
             made = self.loop(e, turn) if isinstance(e, Recur) else self.statement(e, turn)

@@ -177,6 +177,7 @@ class Problem:
         return [v for s in self.statements for v in s.values]
 
     def name(self, axis: int) -> str:
+        """What the author calls an axis, or its number."""
         return arena().names.get(self.axes[axis], f"axis {axis}")
 
     # ---- what can't be planned
@@ -248,6 +249,7 @@ class Problem:
         return [*(["space"] if free else []), *(["whole"] if whole else []), *(["loop"] if looped else [])]
 
     def reduced(self, a: Axis) -> bool:
+        """Whether something is combined over an axis."""
         return any(t.axis is a for t in find(self.group.effects, STRUCTURED))
 
     def may_be_whole(self, a: Axis) -> bool:

@@ -125,6 +125,7 @@ class Search:
         return self.graph.reached(pick)
 
     def work(self, pick: Pick) -> Work:
+        """The work of all items that a pick pays for."""
         return self._sum(self.reached(pick)[0])
 
     def _sum(self, items: int) -> Work:
@@ -132,6 +133,7 @@ class Search:
         return [sum(x) for x in zip(*paid, strict=True)] if paid else [0.0] * len(UNITS)
 
     def cost(self, pick: Pick) -> float:
+        """The seconds of a pick."""
         return self._cost(self.reached(pick)[0])
 
     def _cost(self, items: int) -> float:

@@ -73,6 +73,7 @@ class Point:
     # ---- how the frame is spread
 
     def launch(self, registers: float) -> Launch:
+        """The launch, with so many registers a thread."""
         return Launch(self.instances, self.warps, registers, self.shared, self.tensor, self.loops)
 
     def _warps(self) -> int:
@@ -85,6 +86,7 @@ class Point:
         )
 
     def largest(self) -> int:
+        """Elements of the largest fragment."""
         return max((self.fragment(d) for d in self.s.problem.together), default=1)
 
     def fits(self) -> bool:
@@ -129,20 +131,24 @@ class Point:
         return self.runs(d, place) * max(self.fragment(d), self.threads)
 
     def once(self, d: int) -> int:
+        """Elements of a value that varies along `d`, each once."""
         return math.prod(e for i, e in enumerate(self.extents) if d >> i & 1)
 
     def iterations(self, place: int) -> int:
+        """How often a place is reached, by all instances."""
         return self.instances * math.prod(self.trips[a] for a, _ in self.paths[place])
 
     # ---- prices
 
     def price(self, item: Item) -> Work:
+        """The work of an item, unit by unit."""
         work = [0.0] * len(UNITS)
         KINDS[item.op](self, work, *item.literals)
         work[PHASED] = max(work[ISSUE], work[SPECIAL] * self.costs["lanes"] / self.costs["specials"])
         return work
 
     def issue(self, op: str) -> float:
+        """Instructions of an operator for one lane."""
         table = self.costs["issue"]
         return float(table.get(op, table["other"]))
 

@@ -41,14 +41,17 @@ class ViewPlan:
 
     @property
     def operand(self) -> bool:
+        """Whether a contraction reads it."""
         return bool(self.summed)
 
     @property
     def written(self) -> bool:
+        """Whether the kernel may store into it."""
         return self.mode != "in"
 
     @property
     def itemsize(self) -> int:
+        """Bytes of an element."""
         return ITEM_BYTES[self.dtype]
 
     def __str__(self) -> str:
@@ -64,6 +67,7 @@ class ScalarPlan:
 
     @property
     def mode(self) -> Literal["in"]:
+        """Only read, as every scalar is."""
         return "in"
 
     def __str__(self) -> str:
@@ -95,6 +99,7 @@ class KernelPlan:
 
     @functools.cached_property
     def views(self) -> tuple[ViewPlan, ...]:
+        """The parameters that are arrays, in order."""
         return tuple(one for one in self.parameters if isinstance(one, ViewPlan))
 
     @functools.cached_property
@@ -109,9 +114,11 @@ class KernelPlan:
 
     @property
     def signature(self) -> str:
+        """The parameters as text, for messages."""
         return f"{self.name}({', '.join(map(str, self.parameters))})"
 
     def view(self, name: str) -> ViewPlan:
+        """The view called `name`, which there is."""
         return next(view for view in self.views if view.name == name)
 
 
@@ -143,6 +150,7 @@ class VariantClass:
     strided: bool = False
 
     def unit_of(self, view: str) -> int | None:
+        """The dimension in which a view is contiguous; None where it is in none."""
         return dict(self.unit)[view]
 
     def align_of(self, view: ViewPlan) -> int:
@@ -232,6 +240,7 @@ class VariantPlan:
 
     @property
     def name(self) -> str:
+        """The name of the class that the variant is for."""
         return self.holds.name
 
 

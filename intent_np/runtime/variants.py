@@ -30,6 +30,7 @@ class Variant:
 
     @property
     def name(self) -> str:
+        """The name of the class that it is for."""
         return self.plan.name
 
 

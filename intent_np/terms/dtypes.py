@@ -27,6 +27,7 @@ class DType:
 
     @property
     def is_float(self) -> bool:
+        """Whether its values are floating-point numbers."""
         return self.kind == "float"
 
     @property
@@ -36,6 +37,7 @@ class DType:
 
     @property
     def is_signed(self) -> bool:
+        """Whether it has negative numbers."""
         return self.kind in ("int", "index", "float")
 
     @property

@@ -35,6 +35,8 @@ _INFIX = {op.infix: op for op in OPERATORS.values() if op.infix}
 
 @dataclass(slots=True)
 class Token:
+    """A word, number, string or symbol of a text, and where it stands; `first` in a line behind `indent` spaces."""
+
     kind: str
     text: str
     line: int
@@ -52,6 +54,7 @@ class ParseError(ValueError):
 
 
 def tokens(text: str) -> list[Token]:
+    """The tokens of a text, and one that says that it ends."""
     out: list[Token] = []
     for n, line in enumerate(text.splitlines(), 1):
         indent, first = len(line) - len(line.lstrip()), True
@@ -83,17 +86,21 @@ class Parser:
 
     @property
     def tok(self) -> Token:
+        """The token in hand."""
         return self.toks[self.at]
 
     def fail(self, expected: str, candidates: Iterable[str] = ()) -> ParseError:
+        """The error that something else was expected here."""
         found = repr(self.tok.text) if self.tok.text else "the end"
         return ParseError(self.tok, found, expected, candidates)
 
     def next(self) -> Token:
+        """Take the token in hand, whatever it is."""
         self.at += 1
         return self.toks[self.at - 1]
 
     def accept(self, text: str) -> bool:
+        """Take the token in hand if it is this text."""
         # ">>" may close two brackets at once
         if self.tok.text == text and self.tok.kind != "string":
             self.at += 1
@@ -101,10 +108,12 @@ class Parser:
         return False
 
     def expect(self, text: str) -> None:
+        """Take this text; ParseError where it is not there."""
         if not self.accept(text):
             raise self.fail(repr(text))
 
     def literal(self, text: str) -> None:
+        """Take the tokens of a text; ParseError where they are not there."""
         for t in _literal_tokens(text):
             self.expect(t)
 

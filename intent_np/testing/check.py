@@ -23,6 +23,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
+        """Whether every output is as expected, and nothing else was found."""
         return not self.complaints and all(c.ok for c in self.outputs.values())
 
     @property

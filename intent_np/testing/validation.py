@@ -219,6 +219,7 @@ class Validation:
 
     @property
     def ok(self) -> bool:
+        """Whether nothing wrong was found."""
         return not self.wrong
 
     def __bool__(self) -> bool:

@@ -53,6 +53,7 @@ class Access:
 
     @property
     def empty(self) -> bool:
+        """Whether it is of no elements."""
         return 0 in self.shape
 
 

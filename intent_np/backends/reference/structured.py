@@ -40,12 +40,15 @@ class Structured:
     """Evaluates structured values; `Tensors` gives it the rest."""
 
     def value(self, v: Value, scope: Scope) -> Result:
+        """The elements of a value where a scope stands."""
         raise NotImplementedError
 
     def aligned(self, v: Value, rank: int, s: Scope) -> Array:
+        """The elements of a value with dimensions of 1 in front of its own, up to `rank`, so that NumPy aligns them."""
         raise NotImplementedError
 
     def size(self, extent: Value, scope: Scope) -> int:
+        """The number that an extent is."""
         raise NotImplementedError
 
     def structured(self, v: Value, s: Scope) -> Result:

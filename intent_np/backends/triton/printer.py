@@ -239,6 +239,7 @@ def _span(s: Any) -> Any:
 
 
 def spelled_shape(shape: tuple[Any, ...]) -> str:
+    """A shape as the list of names that Triton takes."""
     return f"[{', '.join(x.name for x in shape)}]"
 
 

@@ -40,11 +40,13 @@ class Template(NamedTuple):
 
 
 def infix(symbol: str, level: int) -> Template:
+    """The template of a binary operator between its operands."""
     left = level + (level == COMPARE)  # a comparison of a comparison would chain
     return Template(f"{{0:{left}}} {symbol} {{1:{level + 1}}}", level)
 
 
 def call(name: str, operands: int = 1, more: str = "") -> Template:
+    """The template of a call with so many operands and `more` behind them."""
     return Template(f"{name}({', '.join(f'{{{i}}}' for i in range(operands))}{more})", typed=operands > 1)
 
 

@@ -151,14 +151,17 @@ class Access:
 
     @property
     def view(self) -> Memory:
+        """The memory that is accessed."""
         return self.term.view  # type: ignore[no-any-return]
 
     @property
     def subscripts(self) -> tuple[Subscript, ...]:
+        """Which of its elements."""
         return self.term.subscripts  # type: ignore[no-any-return]
 
     @property
     def writes(self) -> bool:
+        """Whether it stores or updates."""
         return written(self.term) is not None
 
     def meets(self, other: Access) -> bool:

@@ -99,6 +99,7 @@ class Approx:
         return self.wider(times(np.abs(self.value), relative))
 
     def wider(self, error: Array) -> Approx:
+        """The same value with so much more error."""
         return Approx(self.value, np.where(np.isnan(self.value), self.error, self.error + error), self.format)
 
     def expected(self, name: str | None = None) -> Expected:
