@@ -8,11 +8,13 @@ condition number, computed from the data: cancellation widens it and small integ
 f64 itself has nothing wider to be computed in: its bounds count the oracle's own rounding beside the machine's.
 """
 
+from ..formats import FORMATS
 from .elementwise import concatenated, erf, exp, larger, library, log, rsqrt, select, sigmoid, sqrt, tanh
 from .number import Approx, Number, exact, finite, is_integral, times
 from .sums import accumulated, in_memory, matmul, matmul_add, maximum, mean, online, products, running_total, total
 
 __all__ = [
+    "FORMATS",
     "Approx",
     "Number",
     "accumulated",
