@@ -52,6 +52,7 @@ from .share_traversals import share_traversals
 from .split_reductions import split_reductions
 from .spread_members import spread_members
 from .stage_stores import stage_stores
+from .start_apart import start_apart
 from .step_algebra import fold_exponentials, scale_out_of_maximum
 from .step_members import step_members
 from .verify_memory import verify_memory
@@ -102,6 +103,7 @@ PIPELINE: tuple[Pass, ...] = (
     rebind_carries,
     name_repeated,
     keep_sums,
+    start_apart,
     choose_launch,
     make_abi,
 )

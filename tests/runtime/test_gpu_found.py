@@ -11,6 +11,7 @@ from tests.testing.found import test_compared_literals as compared
 from tests.testing.found import test_digits_of_narrow_literals as digits
 from tests.testing.found import test_members_of_one_number as members
 from tests.testing.found import test_quotients_below_zero as quotients
+from tests.testing.found import test_states_that_start_alike as alike
 from tests.testing.found import test_zeros_of_narrow_floats as zeros
 
 from .test_gpu import pytestmark  # noqa: F401
@@ -18,7 +19,7 @@ from .test_gpu import pytestmark  # noqa: F401
 KERNELS = [
     digits.k, digits.bf16, digits.f8e5m2, compared.f64, compared.f32, compared.bf16, compared.f16, zeros.f8e4m3fn,
     zeros.f8e5m2, members.constant, members.scalar, members.rows, quotients.ceiling, quotients.floor,
-    quotients.remainder, quotients.magnitudes,
+    quotients.remainder, quotients.magnitudes, alike.behind, alike.in_a_row, alike.nested, alike.left_alone,
 ]  # fmt: skip
 
 

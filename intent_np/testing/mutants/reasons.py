@@ -20,6 +20,7 @@ NO_MUTANT: Final[dict[str, str]] = {
     "lay_out_buffers": "an order of dimensions: whatever it is, results are the same",
     "order_fragments": "an order of axes: whatever it is, results are the same",
     "keep_sums": "a product in either order: only Triton's compiler sees a difference",
+    "start_apart": "a copy of a value: only Triton's compiler sees a difference",
     "order_programs": "a numbering of instances: whatever it is, results are the same",
     "verify_memory": "it changes nothing that is known: every access of the corpus is proved",
     "rule floordiv-of-sum guard 1": _WRAPS,
