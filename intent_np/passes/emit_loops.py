@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..rules.simplify import simplify, substitute
 from ..terms.core import inherit
 from ..terms.dtypes import bool_, index
 from ..terms.gpu import Broadcast, For, Let, Var, While, variable
@@ -23,6 +24,15 @@ from .emit_effects import Effects
 from .scopes import Scope
 
 
+def _never(e: Recur) -> bool:
+    """Whether the condition of a loop is known not to hold in front of it: Triton ends on dead loops."""
+    if e.condition is None:
+        return False
+    first = {} if e.turn.axis is None else {Coord(e.turn): e.turn.axis.lo}
+    asked = simplify(substitute(e.condition, {**first, **dict(zip(e.states, e.inits, strict=True))}))
+    return isinstance(asked, Const) and not asked.value
+
+
 class OrderedLoops(Effects):
     """Emits the loops of the author's among the effects."""
 
@@ -30,7 +40,7 @@ class OrderedLoops(Effects):
         """Perform an ordered loop, and note what its states are called behind it."""
         lo, hi = (None, None) if e.turn.axis is None else (self.emit(e.turn.axis.lo), self.emit(e.turn.axis.hi))
         states = [self._started(s, x) for s, x in zip(e.states, e.inits, strict=True)]
-        if not (isinstance(lo, Const) and isinstance(hi, Const) and hi.value <= lo.value):  # Triton ends on dead loops
+        if not (_never(e) or isinstance(lo, Const) and isinstance(hi, Const) and hi.value <= lo.value):
             loop = self._for(e, states, lo, hi) if e.condition is None else self._while(e, states, lo, hi)
             self.scope.body.append(inherit(e, loop))
         self.scope.done |= {e.final(i): state for i, state in enumerate(states)}
