@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..terms.accesses import Effect
 from ..terms.blocked import Fold, Loop, Segment, Slice, Traverse
 from ..terms.core import Term, arena, children, inherit, walk
 from ..terms.dtypes import DType, bool_, index
@@ -113,7 +114,8 @@ def simplify(t: Any) -> Any:
 
 
 def simplify_all(roots: Iterable[Any]) -> tuple[Any, ...]:
-    """Several values, simplified with what they share.
+    """Several values, simplified with what they share.  The statement that a read comes after is the one that was
+    performed, whatever is simplified here: it is not entered.
 
     Terms that were found to be in normal form, with all that is in them, stand in the arena and aren't entered again.
     """
@@ -123,14 +125,15 @@ def simplify_all(roots: Iterable[Any]) -> tuple[Any, ...]:
     if all(r in normal for r in roots):
         return roots
     done: dict[Any, Any] = {}
-    for t in walk(*roots, below=lambda t: () if t in normal else children(t)):
-        if t in normal:
+    left = lambda t: t in normal or isinstance(t, Effect) and t not in roots  # noqa: E731
+    for t in walk(*roots, below=lambda t: () if left(t) else children(t)):
+        if left(t):
             done[t] = t
             continue
         new = done[t] = node(t.rebuild(done))  # type: ignore[attr-defined]
         if new is not t:
             inherit(t, new, space)
-        elif normal.issuperset(children(t)):
+        elif all(map(left, children(t))):
             normal.add(t)
     return tuple(done[r] for r in roots)
 
