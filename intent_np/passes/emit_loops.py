@@ -90,7 +90,7 @@ class OrderedLoops(Effects):
         around = self.scope
         scope = self._opened(e, states, member, (e.condition,))
         scope.body, scope.taken = around.body, around.taken
-        value = self.emit(e.condition)
+        value = simplify(self.emit(e.condition))
         value = value if member is None else apply("and", lt(member, hi), value)
         scope.body.append(Let(goes, value))
         around.below |= scope.below

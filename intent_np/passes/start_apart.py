@@ -1,6 +1,6 @@
 """start_apart: triton -> triton.  A state that becomes another one does not start as the very value that this one does.
 
-    b = a                          b = tl.where(True, a, a)
+    b = a                          b = tl.where(tl.full([], True, tl.int1), a, a)
     for i in range(0, n):    ->    for i in range(0, n):
         b = a                          b = a
         a = a + 1                      a = a + 1
@@ -23,10 +23,10 @@ from ..terms.triton import (
     BroadcastTo,
     ConvertTo,
     ForRange,
+    FullBlock,
     Function,
     IfThen,
     Name,
-    Number,
     Parameter,
     Pointwise,
     WhileHolds,
@@ -61,7 +61,7 @@ def _apart(body: tuple[Any, ...], held: Held) -> tuple[Any, ...]:
             seen, meant = (_followed(s.body, dict(h)) for h in (_fresh(held, assigned(s)), begins))
             for n in sorted(held, key=lambda n: n.name):
                 if seen[n] is held[n] and meant[n] is not begins[n] and meant[n] is not held[n]:
-                    out.append(Assign(n, Pointwise(OPERATORS["select"], (Number(True, bool_), n, n))))
+                    out.append(Assign(n, Pointwise(OPERATORS["select"], (FullBlock(True, bool_), n, n))))
                     held[n] = object()
         elif bodies(s):
             s = replace(s, body=_apart(s.body, dict(held)))

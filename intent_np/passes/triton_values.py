@@ -186,6 +186,11 @@ class Values:
     def pointwise(self, v: Apply, dims: tuple[Physical, ...]) -> Expr:
         parts = sorted(v.args, key=self._place) if v.op.arity < 0 else _unrepeated(v)
         args = [self.at(a, dims) for a in parts]
+        if v.op.arity < 0:  # a state that is a literal by now decides nothing
+            nothing = v.op.name == "and"
+            args = [a for a in args if not (isinstance(a, Number) and a.value is nothing)] or args[:1]
+            if len(args) == 1:
+                return args[0]
         if v.op.name == "select" and all(is_literal(a) for a in args[1:]):
             args[1] = self.standalone(args[1])
         elif all(is_literal(a) for a in args):

@@ -62,4 +62,4 @@ def test_each_state_is_carried() -> None:
 
 @pytest.mark.parametrize(("kernel", "times"), [(in_a_row, 2), (nested, 1), (left_alone, 0)])
 def test_states_get_a_value_of_their_own_where_they_need_one(kernel: Any, times: int) -> None:
-    assert intent.compile(kernel, "sm_90").variants[0].source.count("tl.where(True, ") == times
+    assert intent.compile(kernel, "sm_90").variants[0].source.count("tl.where(tl.full([], True, tl.int1), ") == times
