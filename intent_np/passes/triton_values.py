@@ -186,6 +186,8 @@ class Values:
     def pointwise(self, v: Apply, dims: tuple[Physical, ...]) -> Expr:
         parts = sorted(v.args, key=self._place) if v.op.arity < 0 else _unrepeated(v)
         args = [self.at(a, dims) for a in parts]
+        if v.op.name == "not" and isinstance(args[0], Number):
+            return Number(not args[0].value, args[0].type.dtype)
         if v.op.arity < 0:  # a state that is a literal by now decides nothing
             nothing = v.op.name == "and"
             args = [a for a in args if not (isinstance(a, Number) and a.value is nothing)] or args[:1]
