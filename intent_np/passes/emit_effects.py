@@ -26,7 +26,7 @@ from ..terms.ordered import asked_for
 from ..terms.updates import Found
 from .dependences import apart_now
 from .emit_values import Values
-from .scopes import LEAVES, Scope, integral, overtaken, read_later, writes
+from .scopes import LEAVES, Scope, integral, overtaken, read_later, seen_by, writes
 
 
 class ReadLate(Exception):
@@ -118,6 +118,10 @@ class Effects(Values):
         done = lambda loop: loop in before or loop in self.home(loop).done  # noqa: E731
         stores = [s for s in changed if s.view.name in views]
         meets = lambda t: not all(apart_now(s, t, here) for s in stores if s.view.names & t.view.names)  # noqa: E731
+        for name in views:  # what is computed in front of all loops is never read again
+            reads[name] = [t for t in reads.get(name, ()) if t.needs or t not in self.root.done]
+        if not any(seen_by(self.phase, t) and meets(t) for name in views for t in reads[name]):
+            return {}
         known = lambda t: t in self.home(t).done  # noqa: E731
         return read_later((*others, *values), views, here, done, self.phase, meets, known)
 

@@ -44,6 +44,7 @@ from .dependences import apart_now, changing
 from .groups import groups
 from .put_aside import Ahead, key, rebuilt, statements
 from .roles import STRUCTURED, axes, in_index_order
+from .syncs import laid_out
 
 RENAMED = (Effect, Turn, Carry, Final, Found)
 """What one statement speaks of and another one performs."""
@@ -135,6 +136,7 @@ class _Stepping(Ahead):
     def __init__(self, program: Program, needs: dict[Any, _Needs]) -> None:
         super().__init__(program)
         self.needs = needs
+        _, self.place = laid_out(program.effects)
         terms = evaluated(*program.effects)
         self.asked = {t.update for t in terms if isinstance(t, Found)}
         self.results = {t for t in terms if isinstance(t, Final)}
@@ -220,6 +222,12 @@ class _Member:
         self.inside = {x for t in statements((e,)) for x in ((t, Begin(t.turn)) if isinstance(t, Recur) else (t,))}
         self.changed = {name for s in changing(e) for name in s.view.names}
         self.own = {t.turn for t in self.inside if isinstance(t, Recur)}
+        self.standing: list[tuple[Any, int]] = []  # where the statement and the loops around it are, from inside
+        at = e
+        while at is not None:
+            self.standing.append(of.place[at])
+            at = self.standing[-1][0].loop
+        self.place = of.place
         self.stuck = False
         for t in evaluated(
             e
@@ -245,6 +253,21 @@ class _Member:
     def _is_of_others(self, t: Any) -> bool:
         return isinstance(t, (Found, Final, Carry)) and not self._is_own(t)
 
+    def _is_current(self, t: Load) -> bool:
+        """Whether what a load reads is there still in front of the statement."""
+        body_read, read = self.standing[-1][0], -1
+        if t.after is not None:
+            body_read, read = self.place[t.after]
+        for body, i in self.standing:
+            # of a loop that is in between, earlier iterations come in front as well
+            stores = body.stores[read + 1 : i] if body is body_read else body.stores
+            changed = [s for each in stores for s in each if s.view.names & t.view.names]
+            if not all(s.view is t.view and apart_now(s, t, body.turns) for s in changed):
+                return False
+            if body is body_read:
+                break
+        return True
+
     def __call__(self, e: Any) -> Any:
         new = self._loop(e) if isinstance(e, Recur) else self._statement(e)
         self.done[e] = inherit(e, new)
@@ -256,7 +279,8 @@ class _Member:
                 new = t.rebuild(self.done)
                 if isinstance(t, Load) and t.view.names & self.changed and t.after not in self.inside:
                     # no member changes what another one reads
-                    new = replace(new, after=Begin(self.turn)) if self.axis in varying(t) else new
+                    own = self.axis in varying(t) and self._is_current(t)
+                    new = replace(new, after=Begin(self.turn)) if own else new
                 self.done[t] = t if new is t else inherit(t, node(new))
         return substitute(self.done[root], {Coord(self.axis): Coord(self.turn)})
 
